@@ -53,8 +53,7 @@ export class ChunkAdder {
 
   /**
    * Offers a chunk to Redis until it accepts it, or `stop` ends all adds. Returns false if the chunk never reached
-   * Redis. If the add got no reply, Redis may lack the chunk: it never came, or workers carried it out before Redis
-   * lost it.
+   * Redis. After an add without a reply, Redis may lack it: it never came, or was carried out before Redis lost it.
    */
   async add(id: string, sealed: string): Promise<boolean> {
     for (; !this.#stopped; await sleep(ADD_AGAIN_MS)) {

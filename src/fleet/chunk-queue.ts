@@ -15,9 +15,7 @@ import {
 } from './protocol.ts';
 import {awaitWithinClosingTime, type FleetPackages, isRedisRefusal, RedisIncarnation} from './redis.ts';
 
-/**
- * A chunk (group of values) that is out: sent and not returned. `resolve` gives its attempts to the waiting caller.
- */
+/** A chunk that was sent and has not returned. `resolve` gives its attempts to the waiting caller. */
 interface SentChunk {
   readonly chunk: Chunk;
   readonly resolve: (attempts: ChunkReply) => void;
@@ -38,7 +36,7 @@ type ChunkJob = Job<SealedChunk, string>;
 const REMOVE_AFTER_MS = 1_000;
 /** Milliseconds between two checks of chunks that are out: events may be missed while Redis is away. */
 const SWEEP_MS = 5_000;
-/** Number of events that BullMQ keeps in its stream. Each run reads events as they come, so few are enough. */
+/** Number of events that BullMQ keeps. Each run reads them as they come. */
 const EVENTS_KEPT = 2_000;
 const SESSION_BYTES = 6;
 
@@ -102,7 +100,6 @@ export class ChunkQueue {
     await Promise.all([this.#queue.waitUntilReady(), this.#events.waitUntilReady(), this.#adder.ready()]);
   }
 
-  /** Sends a chunk out. Resolves with one attempt per value of the chunk. */
   ask(chunk: Chunk): Promise<ChunkReply> {
     this.#next += 1;
     const id = `${this.#runId}.${this.#session}.${this.#next}`;
@@ -122,7 +119,6 @@ export class ChunkQueue {
     return this.#adder.trouble;
   }
 
-  /** Withdraws all chunks that no worker has begun. */
   async withdraw(): Promise<void> {
     this.#withdrawing = true;
     this.#adder.stop();
@@ -130,8 +126,8 @@ export class ChunkQueue {
   }
 
   /**
-   * Collects the results of chunks that an earlier session of this run sent. Withdraws chunks that no worker
-   * has begun, and waits for the others. Each is booked as it comes, and only then removed from Redis.
+   * Collects the results of chunks that an earlier session of this run sent, but withdraws those that no worker has
+   * begun. Each is booked as it comes, and only then removed from Redis.
    */
   async collect(book: BookAttempt): Promise<void> {
     const jobs = (await this.#queue.getJobs(['waiting', 'active', 'completed', 'failed'])) as ChunkJob[];
@@ -195,8 +191,8 @@ export class ChunkQueue {
   }
 
   /**
-   * Takes back a chunk that waits in Redis: unsent; or lost, since BullMQ put it back there as its worker was lost, or a
-   * snapshot did. Returns false if a worker may have it, or if Redis refuses writes.
+   * Takes back a chunk that waits in Redis: unsent; or lost, if BullMQ (its worker was lost) or a snapshot put it
+   * back there. Returns false if a worker may have it, or if Redis refuses writes.
    */
   async #withdraw(id: string): Promise<boolean> {
     const removed = await this.#redis.lrem(this.#queue.toKey('wait'), 0, id).catch(error => {
@@ -217,7 +213,9 @@ export class ChunkQueue {
     for (const id of this.#sent.keys()) await this.#check(id);
   }
 
-  /** Looks in Redis for what became of a chunk. It is lost only if two looks in a row, some seconds apart, miss it. */
+  /**
+   * Looks in Redis for what became of a chunk. It is lost only if two looks in a row, some seconds apart, miss it.
+   */
   async #check(id: string): Promise<void> {
     const sent = this.#sent.get(id);
     if (sent?.isAdded !== true) return;

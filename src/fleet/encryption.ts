@@ -22,10 +22,9 @@ const TAG_BYTES = 16;
 const SHORTEST_SECRET = 16;
 
 /**
- * The secret from which the sealing key is derived: the API key, which every member has in its own environment. The
- * embedded service has no key, but its values are just as private, so it needs a secret too.
- *
- * @throws {UsageError} if there is no secret, or a short one.
+ * The API key, which every member has in its own environment. The embedded service has none, but its values are just
+ * as private.
+ * @throws {UsageError} if there is no secret, or a short one
  */
 export function sealingSecret(endpoint: Endpoint, env: Env): string {
   const secret = endpoint.kind === 'live' ? endpoint.apiKey : readKey(env);
@@ -41,7 +40,7 @@ export function sealingSecret(endpoint: Endpoint, env: Env): string {
   );
 }
 
-/** Makes a seal from a secret. The secret is never sent: all members derive the same key from it. */
+/** All members derive the same key from the secret, which is never sent. */
 export function createSeal(secret: string): Seal {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'bulk-enrich fleet seal', KEY_BYTES));
   return {

@@ -39,7 +39,6 @@ export interface FleetOptions {
   readonly creditsAt: string | undefined;
   /** Maximum time for one call, in milliseconds. */
   readonly timeoutMs: number;
-  /** The run stops if the fleet can't make calls for this many milliseconds. */
   readonly maxOutageMs: number;
   readonly report: () => RunReport;
   /** Milliseconds since the epoch; never jumps. */
@@ -54,18 +53,13 @@ export interface FleetEvents {
   /** Called with the new maximum number of values that may be out (sent and not returned). */
   readonly slots: (count: number) => void;
   readonly outage: FleetMonitorOptions['onOutage'];
-  /**
-   * Called when this run no longer agrees with the fleet's other members, so that it does not belong to it.
-   */
+  /** Called when this run no longer agrees with the other members. */
   readonly refused: (error: unknown) => void;
 }
 
-/**
- * Maximum number of values out (sent and not returned), in multiples of the calls that all workers together can
- * have in flight. Above 1, so that no worker is idle.
- */
+/** Maximum number of values out, in multiples of the calls that all workers can have in flight: no worker is idle. */
 const AHEAD = 2;
-/** Minimum number of values that may be out (sent and not returned), even while no worker is known. */
+/** Minimum number of values that may be out, even while no worker is known. */
 const FEWEST_SLOTS = 2 * CHUNK_SIZE_RANGE.least;
 
 /** A run's fleet. Sends values out in chunks, and gets the attempts back from workers on other machines. */
@@ -79,7 +73,6 @@ export class Fleet implements Dispatcher {
   #membership: Membership | undefined;
   #events: FleetEvents | undefined;
   #monitor: FleetMonitor | undefined;
-  /** Number of values in a full chunk. */
   #chunkValues = CHUNK_SIZE_RANGE.least;
   /** Attempts that came back since the time `since`, in milliseconds. */
   #returned = {count: 0, since: 0};
@@ -102,10 +95,8 @@ export class Fleet implements Dispatcher {
   }
 
   /**
-   * Joins the fleet on this Redis, or founds it.
-   *
-   * @throws as {@link loadPackages} and {@link connectRedis}; {UsageError} if it does
-   * not agree with the members; an error with exit code 5 if Redis takes no writes.
+   * @throws as {@link loadPackages} and {@link connectRedis}; {UsageError} if it does not agree with the members; an
+   * error with exit code 5 if Redis takes no writes.
    */
   static async join(options: FleetOptions): Promise<Fleet> {
     const packages = await loadPackages();
@@ -122,7 +113,6 @@ export class Fleet implements Dispatcher {
     }
   }
 
-  /** Starts to watch the fleet's health, and to call the functions of `events`. */
   watch(events: FleetEvents): void {
     const {redisUrl, maxOutageMs, now, warn} = this.#options;
     this.#events = events;
@@ -140,17 +130,14 @@ export class Fleet implements Dispatcher {
     });
   }
 
-  /** Collects the results of values that an earlier session of this run sent out. */
   collect(book: BookAttempt): Promise<void> {
     return this.#queue.collect(book);
   }
 
-  /** Withdraws chunks that no worker has begun. */
   withdraw(): Promise<void> {
     return this.#queue.withdraw();
   }
 
-  /** Sends a value out, in a chunk with others. Resolves with this value's attempt. */
   send(
     {operation, params, dispatch, cost}: Parameters<Dispatcher['send']>[0],
     perSecond: number,
@@ -190,8 +177,8 @@ export class Fleet implements Dispatcher {
   }
 
   /**
-   * Measures the workers' pace, sets the size of chunks by it, and returns the number of values that may be out: so
-   * many that no worker is idle, and at least two chunks for each.
+   * Sets the size of chunks by the workers' pace. Returns the number of values that may be out: so many that no
+   * worker is idle, and at least two chunks for each.
    */
   #slots(workers: number, calls: number): number {
     const now = this.#options.now();

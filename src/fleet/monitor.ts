@@ -32,7 +32,7 @@ interface FleetTrouble {
 
 const PATIENCE = say`It resumes by itself, or stops after ${set('maxOutage')}.`;
 
-/** Watches the fleet. To make calls, it needs a Redis that answers and accepts writes, and at least one worker. */
+/** A fleet makes calls with a Redis that answers and accepts writes, and at least one worker. */
 export class FleetMonitor {
   readonly #options: FleetMonitorOptions;
   readonly #timer: NodeJS.Timeout;

@@ -5,20 +5,18 @@ import type {Operation} from '../operations/table.ts';
 import type {RedisIncarnation} from './redis.ts';
 
 /**
- * Version of the protocol between runs and workers. It covers the keys and chunks in this file, the kinds of
- * attempts, the encryption (`encryption.ts`) and the names of lanes. Programs with the same number work together, so a
- * fleet can be upgraded without a stop. Within a version, messages only gain fields that the other side can ignore.
+ * Covers the keys and chunks in this file, the kinds of attempts, the encryption and the names of lanes. Programs
+ * with the same number work together, so a fleet can be upgraded without a stop: messages only gain fields that the
+ * other side can ignore.
  */
 export const PROTOCOL_VERSION = 1;
 
-/** Prefix of the names of all keys in Redis. */
 export const KEY_PREFIX = 'bulk-enrich';
-/** Name of BullMQ's queue of chunks. */
 export const QUEUE_NAME = 'chunks';
 
 /**
- * Fewest and most values in a full chunk. A large chunk costs the run and Redis less a value, and a small one leaves
- * few values in doubt if its worker is lost: {@link chooseChunkSize} chooses.
+ * Values in a full chunk. A large one costs the run and Redis less a value, and a small one leaves few values in
+ * doubt if its worker is lost.
  */
 export const CHUNK_SIZE_RANGE = {least: 8, most: 128};
 /** Milliseconds in which a worker makes the calls of a full chunk. */
@@ -32,12 +30,8 @@ export function chooseChunkSize(callsPerMs: number, workers: number): number {
 /** Milliseconds after which keys expire if a crash left them in Redis: one day. */
 export const KEY_EXPIRY_MS = 86_400_000;
 
-/** One value to look up. */
 export interface ChunkValue {
-  /**
-   * Number of the value's reservation in the ledger. It ties the outcome to this sending of the value, and not to
-   * a later one.
-   */
+  /** The value's reservation in the ledger. It ties the outcome to this sending of the value. */
   readonly dispatch: number;
   readonly operation: Operation;
   readonly params: Params;
@@ -48,9 +42,7 @@ export interface ChunkValue {
 /** Share of the rate that a fleet uses. The other 2% allow for differences between clocks and for late timers. */
 export const RATE_SHARE = 0.98;
 
-/**
- * The pace of a lane (operations that share one rate): all workers together make `permits` calls per `minTimeMs`.
- */
+/** A lane (operations that share one rate) makes `permits` calls per `minTimeMs`, all workers together. */
 export interface LanePace {
   readonly permits: number;
   readonly minTimeMs: number;
@@ -75,16 +67,15 @@ export type ChunkReply = readonly TimestampedAttempt[];
 export interface SealedChunk {
   readonly sealed: string;
   /**
-   * Name of the {@link RedisIncarnation} in which the chunk was added. In another, Redis may have restored it from a
-   * snapshot: workers may have carried it out already, and the run may have their results.
+   * The {@link RedisIncarnation} in which the chunk was added. In another, it may be from a snapshot: workers may
+   * have carried it out already, and the run may have their results.
    */
   readonly life: string;
 }
 
 /**
- * Purposes for which data is sealed: as the values or as the answers of one chunk. Sealed data opens only for its
- * own purpose, so it can't be passed off as another chunk's, or another run's, whose chunks have other
- * identifiers. The answers of a chunk are sealed as one list, so they can't change places within it.
+ * Sealed data opens only for its own purpose, so it can't be passed off as another chunk's or run's. The answers of
+ * a chunk are sealed as one list, so they can't change places within it.
  */
 export const sealPurposes = {
   asks: (chunkId: string) => `asks of ${chunkId}`,
@@ -93,12 +84,12 @@ export const sealPurposes = {
 
 const GATE_KEY = `${KEY_PREFIX}:gate`;
 
-/** Script that closes the gate for some milliseconds. If several callers close it, the longest time counts. */
+/** Closes the gate for some milliseconds. If several callers close it, the longest time counts. */
 const CLOSE_GATE = `if redis.call('pttl', KEYS[1]) < tonumber(ARGV[1]) then redis.call('set', KEYS[1], '1', 'px', ARGV[1]) end`;
 
 /**
- * Script that takes the next lease of a lane. Returns for how many milliseconds the gate is closed, and in how many
- * the lease begins. The lane's key has the time, by the clock of Redis, at which the lease after it may begin.
+ * Takes the next lease of a lane: for how many milliseconds the gate is closed, and in how many the lease begins.
+ * The lane's key has the time, by the clock of Redis, at which the lease after it may begin.
  */
 const TAKE_LEASE = `local closed = redis.call('pttl', KEYS[1])
 if closed > 0 then return {closed, 0} end
@@ -117,8 +108,8 @@ export interface PaceLease {
 }
 
 /**
- * Limits that all workers of a fleet share: the pace of each lane, and the gate. A throttled call closes the gate
- * for some time, in which no worker sends a call. Then it opens by itself.
+ * The pace of each lane, and the gate, for all workers. A throttled call closes the gate for some time, in which no
+ * worker sends a call.
  */
 export class FleetLimits {
   readonly #redis: Redis;
@@ -136,7 +127,6 @@ export class FleetLimits {
     await this.#redis.eval(CLOSE_GATE, 1, GATE_KEY, Math.max(1, Math.ceil(ms)));
   }
 
-  /** Takes the lane's next lease. The one after it begins `minTimeMs` later. */
   async lease(lane: string, minTimeMs: number): Promise<PaceLease> {
     const keys = [GATE_KEY, `${KEY_PREFIX}:pace:${lane}`];
     const [closedMs = 0, inMs = 0] = (await this.#redis.eval(TAKE_LEASE, 2, ...keys, minTimeMs)) as number[];
@@ -154,13 +144,11 @@ export interface RunReport {
   readonly limit: number | null;
 }
 
-/** Counts of a worker's work until now. */
 export interface WorkerReport {
   readonly concurrency: number;
   readonly inFlight: number;
   readonly chunks: number;
   /** Milliseconds by which this machine's clock is ahead of Redis's. Answers are dated by this machine's clock. */
   readonly clockAheadMs: number;
-  /** Calls by kind of attempt. */
   readonly calls: Readonly<Partial<Record<Attempt['kind'], number>>>;
 }

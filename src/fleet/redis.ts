@@ -6,7 +6,6 @@ import {BulkEnrichError, exitCodes, UsageError} from '../errors.ts';
 const unreachable = (message: string, cause: unknown) =>
   new BulkEnrichError('fleet_unreachable', exitCodes.temporary, message, {cause});
 
-/** BullMQ and ioredis, loaded for fleets only. */
 export interface FleetPackages {
   readonly bullmq: Pick<typeof import('bullmq'), 'Queue' | 'QueueEvents' | 'Worker'>;
   readonly ioredis: Pick<typeof import('ioredis'), 'Redis'>;
@@ -26,14 +25,12 @@ export async function loadPackages(): Promise<FleetPackages> {
   }
 }
 
-/** Maximum milliseconds for making a connection, at the start and later. */
 const CONNECT_MS = 10_000;
 /** Maximum wait between two tries to connect again, in milliseconds. */
 const RECONNECT_CAP_MS = 2_000;
 
 /**
- * Opens a connection to a fleet's Redis. Once it is open, it is kept: commands wait while Redis is away.
- *
+ * Once a connection is open, it is kept: commands wait while Redis is away.
  * @throws {BulkEnrichError} with exit code 5 if Redis can't be reached; {@link UsageError} for a wrong password, a
  * certificate that can't be trusted, or a Redis that drops data when its memory is full.
  */
@@ -147,8 +144,8 @@ export async function clockAheadMs(redis: Redis, now: () => number): Promise<num
 }
 
 /**
- * Names the present life of a Redis: another after each start, from which on it may have old data. A Redis with an
- * append-only file keeps its name, as it loses nothing.
+ * Names the present life of a Redis: after each start another, with perhaps old data. One with an append-only file
+ * loses nothing, and keeps its name.
  */
 export class RedisIncarnation {
   readonly #redis: Redis;

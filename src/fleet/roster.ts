@@ -34,8 +34,8 @@ export interface Agreement {
   /** The rate of a run, because the whole fleet shares one quota. */
   readonly rate?: string | undefined;
   /**
-   * Names the host and state directory in which a run counts the account's credits, because two counts would allow
-   * twice the limit. Undefined if the account has no limit per day or month.
+   * Host and state directory in which a run counts the credits: two counts would allow twice the limit. Undefined
+   * without a limit per day or month.
    */
   readonly credits?: string | undefined;
 }
@@ -44,7 +44,6 @@ export function describeProtocol(endpoint: string): string {
   return `protocol ${PROTOCOL_VERSION} and the endpoint ${endpoint}`;
 }
 
-/** A member's entry in the roster. */
 export type Entry<Report = object> = Member &
   Report & {
     readonly kind: 'worker' | 'run';
@@ -59,7 +58,6 @@ export interface MemberOptions {
   readonly kind: Entry['kind'];
   readonly agreed: Agreement;
   readonly seal: Seal;
-  /** The member's present state. */
   readonly report: () => object;
   /** Called with a sentence if the roster has members that can't be read. They are skipped. */
   readonly warn?: ((sentence: string) => void) | undefined;
@@ -94,11 +92,7 @@ export class Membership {
     };
   }
 
-  /**
-   * Enters a member into the roster.
-   *
-   * @throws {UsageError} if a present member disagrees, or has another API key.
-   */
+  /** @throws {UsageError} if a present member disagrees, or has another API key. */
   static async enter(redis: Redis, options: MemberOptions): Promise<Membership> {
     const member = new Membership(redis, options);
     const unreadable: string[] = [];
@@ -116,9 +110,7 @@ export class Membership {
     return member;
   }
 
-  /**
-   * The reason why Redis refuses the member's writes now, such as lack of memory; undefined while it accepts them.
-   */
+  /** The reason why Redis refuses writes, such as lack of memory; undefined while it accepts them. */
   get trouble(): string | undefined {
     return this.#trouble;
   }
@@ -194,8 +186,8 @@ export class Membership {
 }
 
 /**
- * The entries of all present members. Any program with access to Redis can add one, so an entry may be incomplete. If it
- * is not an object, it is skipped, and its id goes to `unreadable`.
+ * All present members. Any program with access to Redis can add one, so an entry may be incomplete. If it is not an
+ * object, it is skipped, and its id goes to `unreadable`.
  */
 export async function listEntries<Report>(redis: Redis, unreadable: string[] = []): Promise<Entry<Report>[]> {
   const ids = await redis.smembers(ROSTER);

@@ -62,7 +62,8 @@ export function enrich<Row extends object, const S extends EnrichSettings<Row>>(
 
 /**
  * {@link enrich} as a stream in object mode, which takes rows and gives enriched rows. After the last row it emits
- * `summary` with the run's {@link Summary}. Destroying the stream ends the run. An aborted signal destroys the stream.
+ * `summary` with the run's {@link Summary}. Destroying the stream ends the run. An aborted signal destroys the
+ * stream.
  */
 export function enrichStream<const S extends EnrichSettings<object>>(
   settings: OnlyKnown<S, EnrichSettings<object>>,
@@ -80,9 +81,9 @@ export function enrichStream<const S extends EnrichSettings<object>>(
 }
 
 /**
- * The rows of {@link enrich}. `return()` and `throw()` stop the run at once: by themselves, they wait until the
- * requested row is done, and the run would pay for that row and for all calls made meanwhile. If several rows are
- * requested, these come first, as of any generator.
+ * By themselves, `return()` and `throw()` wait until the requested row is done, and the run would pay for that row
+ * and for all calls made meanwhile. So they stop the run at once, unless several rows are requested: these come
+ * first.
  */
 function startRows(
   rows: Iterable<object> | AsyncIterable<object>,
@@ -151,7 +152,6 @@ async function* enrichAll(
   }
 }
 
-/** The run of a program's rows. */
 async function runGiven(
   settings: object,
   options: RunJobOptions,
@@ -226,7 +226,7 @@ function isLeft({reason}: Stopper): boolean {
   return reason === NOT_WANTED || reason?.error instanceof AbortError;
 }
 
-/** Throws what a program is told of a run that stopped, or whose results exceed a limit. Returns other outcomes. */
+/** Throws if the run stopped, or its results exceed a limit. */
 function throwIfFailed(outcome: RunOutcome<Said>): RunOutcome<Said> {
   const {stop, exitCode, summary} = outcome;
   if (stop === undefined && exitCode !== exitCodes.limit) return outcome;

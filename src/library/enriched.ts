@@ -69,8 +69,8 @@ export type OnlyKnown<S, Settings> = S & {
 /** Result of one lookup; `error` is a stable code. */
 export type LookupResult<Data = Readonly<Record<string, unknown>>> = StatusAndData<Data> & {
   /**
-   * True if the answer has expired and was used because no call was possible. Null without an answer. Only with
-   * the setting `stale`.
+   * True if an expired answer was used, as no call was possible. Null without an answer. Only with the setting
+   * `stale`.
    */
   readonly stale?: boolean | null;
   /** Repairs of the cell before its lookup. Missing if there were none. */
@@ -111,10 +111,7 @@ type ColumnKey<Column> = Column extends {readonly prefix: infer Prefix}
       : Column;
 type WithoutEnd<Prefix> = Prefix extends `${infer Key}_` ? Key : Prefix;
 
-/**
- * Lookups that the settings certainly name. {@link Perhaps}: those that they may name, as the setting
- * may be undefined.
- */
+/** Lookups that the settings certainly name. {@link Perhaps}: those whose setting may be undefined. */
 type NamedAnswers<S> = {
   readonly [Name in Operation as SettingOf<Name> extends infer K extends keyof S
     ? undefined extends S[K]

@@ -9,9 +9,7 @@ import type {LookupResult, RejectedRow} from './enriched.ts';
 /** Marks results that a run put on a row. A later run may replace them, but not a row's own `enrichment`. */
 const OURS = Symbol('bulk-enrich');
 
-/**
- * @throws {UsageError} if the row has a property `enrichment` of its own. Called before the lookups of the row.
- */
+/** @throws {UsageError} if the row has an `enrichment` of its own. Called before the lookups of the row. */
 export function refuseOwnEnrichment(given: unknown, index: number): void {
   if (typeof given !== 'object' || given === null || !(ENRICHMENT in given)) return;
   const {enrichment} = given;
@@ -23,8 +21,8 @@ export function refuseOwnEnrichment(given: unknown, index: number): void {
 }
 
 /**
- * Adds its results to the caller's own row as the property `enrichment`, and returns the row. Returns a copy of a
- * sealed or frozen row, and a new object for an entry that is not an object.
+ * Adds `enrichment` to the caller's own row, and returns it: of a sealed or frozen row a copy, of an entry that is
+ * not an object a new one.
  */
 export function attachResults(row: EnrichedObject, layout: Layout): object {
   const isReject = 'type' in row;

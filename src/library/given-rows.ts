@@ -48,15 +48,13 @@ export class ProgramRowsSource {
     };
   }
 
-  /** The same rows, for a pass before the first call. */
   get list(): RecordSource {
     return createObjectSource([], this.#list);
   }
 
   /**
-   * Notes which columns the run looks up. Looks at a list whole, before the first call.
-   *
-   * @throws {UsageError} for a column that no row of a list has, or a `Map` in the list.
+   * Looks at a list whole, before the first call.
+   * @throws {UsageError} for a column that no row of a list has, or a `Map` in the list
    */
   expect(mapping: ColumnMapping, warn: (sentence: string) => void): void {
     const columns = new ExpectedColumns(mapping, warn, this.#list === undefined ? MOST_WITHOUT : undefined);
@@ -169,8 +167,8 @@ function refuseOthers(rows: unknown): void {
 const LONGEST_TURN_MS = 10;
 
 /**
- * Divides work into turns of the event loop. Otherwise, a list whose answers are all known would block the
- * program's timers, requests and signals until its end, since it never waits for I/O.
+ * A list whose answers are all known never waits for I/O: without turns of the event loop, it would block the
+ * program's timers, requests and signals until its end.
  */
 class Turns {
   #began = performance.now();
@@ -180,7 +178,6 @@ class Turns {
     return performance.now() - this.#began >= LONGEST_TURN_MS;
   }
 
-  /** Resolves in the next turn of the event loop. */
   async next(): Promise<void> {
     await nextTurn();
     this.#began = performance.now();
@@ -189,12 +186,11 @@ class Turns {
 
 /** Number of rows without a column after which a run ends, unless its rows are a list. */
 const MOST_WITHOUT = 100;
-/** Maximum number of rows whose keys a message names. */
 const KEYS_OF = 1_000;
 
 /**
- * Checks that rows have the columns that settings name. A later row may still have a column. So the first row without
- * it causes a warning, and `most` rows without it, or the last row, an error. Without `most`, only the last row does.
+ * A later row may still have a column. So the first row without it causes a warning, and `most` rows without it, or
+ * the last row, an error. Without `most`, only the last row does.
  */
 class ExpectedColumns {
   readonly #warn: (sentence: string) => void;

@@ -25,16 +25,14 @@ import {formatForLibrary} from '../sentence.ts';
 import type {Service, ServiceOptions} from '../service/start.ts';
 import type {JobInput} from './job-input.ts';
 
-/**
- * Thrown if the caller's signal ended the run. `cause`: the signal's reason. Paid answers are kept. Exit code 130.
- */
+/** Thrown if the caller's signal ended the run: `cause` is its reason. Paid answers are kept. Exit code 130. */
 export class AbortError extends BulkEnrichError {
   constructor(signal: AbortSignal) {
     super('aborted', exitCodes.interrupted, 'The run was aborted by its signal.', {cause: signal.reason});
   }
 }
 
-/** Stops `stopper` when the signal is aborted. Returns a function that ends the watch. */
+/** Returns a function that ends the watch. */
 export function stopOnAbort(stopper: Stopper, signal: AbortSignal | undefined): () => void {
   return onAbort(signal, () => {
     if (signal === undefined) return;
@@ -54,9 +52,8 @@ export interface RunJobOptions {
   /** Stops the run with its state saved, like SIGINT. */
   readonly signal?: AbortSignal;
   /**
-   * Milliseconds that calls in flight have to finish when the run stops; 5,000 by default. Calls that have
-   * no answer by then count as maybe spent. With 0, the run waits for no call, so all calls in flight count
-   * as maybe spent.
+   * Milliseconds that calls in flight have to finish when the run stops; 5,000 by default. Calls without an answer
+   * by then count as maybe spent; with 0, all in flight do.
    */
   readonly graceMs?: number;
   /**
@@ -81,7 +78,6 @@ export interface Progress {
 
 /**
  * Runs one job, as `bulk-enrich run` does. The settings are those of a job file, in camel case.
- *
  * @throws {BulkEnrichError} if the run can't start. The outcome tells how a started run ended.
  */
 export async function runJob(settings: JobInput, options: RunJobOptions = {}): Promise<RunOutcome> {
@@ -159,11 +155,7 @@ async function prepared(settings: JobInput, options: RunJobOptions): Promise<Ret
   }
 }
 
-/**
- * Checks the settings and resolves the job. `program`: the program's own rows, instead of the job's files.
- *
- * @throws {UsageError} if a setting is not valid.
- */
+/** `program`: the program's own rows, instead of the job's files. @throws {UsageError} if a setting is not valid */
 export function prepareRun(
   given: object,
   options: RunJobOptions,
@@ -215,11 +207,7 @@ function warnOnce(sentence: string): void {
   process.emitWarning(sentence, {type: 'BulkEnrichWarning', code});
 }
 
-/**
- * Starts the embedded service and loads its data.
- *
- * @throws {BulkEnrichError} if an option is not valid.
- */
+/** Starts the embedded service. @throws {BulkEnrichError} if an option is not valid. */
 export async function startService(options?: ServiceOptions): Promise<Service> {
   return (await import('../service/start.ts')).startService(options);
 }

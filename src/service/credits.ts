@@ -1,10 +1,7 @@
 import {type Operation, operationNames, perOperation} from '../operations/table.ts';
 import {ServiceError} from './http/reply.ts';
 
-/**
- * Price of one call of each operation, in credits. The user sets the prices (1 by default), since the interface of
- * the paid service states none.
- */
+/** Credits for one call. The user sets them (1 by default), since the interface states none. */
 export type Costs = Record<Operation, number>;
 
 /** Counts of one operation's calls, by how they ended. */
@@ -45,11 +42,7 @@ export class Credits {
     return operationNames.reduce((sum, name) => sum + this.#operations[name].credits, 0);
   }
 
-  /**
-   * Subtracts a call's cost from the balance.
-   *
-   * @throws ServiceError `out_of_credits` if the balance is below the cost.
-   */
+  /** @throws ServiceError `out_of_credits` if the balance is below the cost */
   charge(op: Operation, free: boolean): void {
     const cost = free ? 0 : this.#costs[op];
     if (this.#limit !== undefined && this.spent + cost > this.#limit)

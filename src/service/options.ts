@@ -34,8 +34,7 @@ export interface ServiceOptions extends PracticeOptions {
   /** Maximum connections at a time, 4,096 if left out. Further connections are closed immediately. */
   maxConnections?: number;
   /**
-   * True to serve the pages that need no key: `/openapi.json`, `/_ledger`, `/_sources`, `/_schemas`.
-   * True by default.
+   * True, the default, to serve the pages: `/openapi.json`, `/_ledger`, `/_sources`, `/_schemas`. They need no key.
    */
   pages?: boolean;
   /** Milliseconds within which a whole request must arrive; 30,000 by default. */
@@ -81,17 +80,13 @@ export function checkOptions(options: ServiceOptions): void {
   if (options.apiKey === '') throw new ServiceSetupError("the service's API key is empty");
 }
 
-/**
- * The service can't start. The message names the wrong file, line or setting. A second start without a change fails
- * the same way.
- */
+/** The message names the wrong file, line or setting. A second start without a change fails the same way. */
 export class ServiceSetupError extends UsageError {
   constructor(message: string) {
     super('service_setup', message);
   }
 }
 
-/** The content of a YAML or JSON file. @throws ServiceSetupError if the file can't be read */
 export function readServiceYaml(kind: 'answers' | 'rules', path: string): unknown {
   try {
     return parseYaml(readFileText(path, true));
@@ -101,8 +96,6 @@ export function readServiceYaml(kind: 'answers' | 'rules', path: string): unknow
 }
 
 /**
- * The value as the schema gives it, with defaults.
- *
  * @throws ServiceSetupError with the first fault: its `place`, and its field (`whole` if the value itself is wrong)
  */
 export function checkWithSchema<T>(schema: z.ZodType<T>, value: unknown, place: string, whole: string): T {
@@ -112,7 +105,7 @@ export function checkWithSchema<T>(schema: z.ZodType<T>, value: unknown, place: 
   throw new ServiceSetupError(`${place}: ${issue?.path.join('.') || whole}: ${issue?.message}`);
 }
 
-/** Answer fields that the user sets, by operation and value. All other fields of an answer come from open data. */
+/** By operation and value. All other fields of an answer come from open data. */
 export type GivenAnswers = {
   readonly [Name in Intelligence]?: Readonly<Record<string, AnswerData<Name>>>;
 };
@@ -127,9 +120,8 @@ export function readGivenAnswers(path: string): GivenAnswers {
 }
 
 /**
- * Returns a function that finds the fields that the user set for a value, whatever the value's spelling.
- *
- * @throws {ServiceSetupError} for an unknown operation, an invalid value, or a field of a wrong type.
+ * Returns a function that finds the fields that the user set for a value, in any spelling.
+ * @throws {ServiceSetupError} for an unknown operation, an invalid value, or a field of a wrong type
  */
 export function createGivenAnswers(
   given: GivenAnswers,
@@ -152,10 +144,7 @@ function canonicalOf(name: Intelligence, text: string): string {
   );
 }
 
-/**
- * The path of the service's URL. Each set of given answers has its own path: clients store answers by URL,
- * and must not take one set's answers for another's.
- */
+/** Each set of given answers has its own path, as clients store answers by URL. */
 export function answersUrlPath(given: GivenAnswers | undefined): string {
   return given === undefined ? '' : `/answers-${hash('sha256', JSON.stringify(given)).slice(0, 12)}`;
 }

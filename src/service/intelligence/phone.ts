@@ -28,10 +28,9 @@ const UNKNOWN_TYPE_RISK = 30;
 /** Risk of a number on the list of public SMS inboxes: everyone can read its messages. */
 const DISPOSABLE_RISK = 95;
 
-/** The risk of an invalid number. */
 const INVALID_RISK = 100;
 
-/** The answer for a phone number, from open data. It leaves out fields that no open data answers. */
+/** Leaves out fields that no open data answers. */
 export function phoneIntelligence(data: OpenData, written: string): PhoneData {
   const phone = written.trim();
   const number = phoneLibrary().parsePhoneNumberFromString(phone, {extract: false});
@@ -83,8 +82,7 @@ function originOf(data: OpenData, number: PhoneNumber): PhoneData {
 }
 
 /**
- * The field `is_virtual`. It is left out if the number's type is unknown. It is also left out where fixed and
- * mobile numbers share ranges (North America), since VoIP numbers may be in the same ranges.
+ * Left out if the type is unknown, and where fixed and mobile numbers share ranges (North America), as VoIP may too.
  */
 function virtual(type: NumberType): PhoneData {
   if (type === undefined || type === 'FIXED_LINE_OR_MOBILE') return {};

@@ -23,22 +23,16 @@ const ruleSchema = z.strictObject({
 /** A rules file (YAML or JSON): a list of rules. A verdict lists the rules that matched in this order. */
 export const accessRulesSchema = z.array(ruleSchema).describe('Rules of the embedded service.');
 
-/** A rule ready to be evaluated. */
 export interface ReadyAccessRule extends z.infer<typeof ruleSchema> {
   matches(facts: UserFacts): boolean;
 }
 
 /**
- * File of the built-in rules. The weights are our own choice: a user agent that names a program weighs most, then
- * impossible times, then unusual traits.
+ * The built-in rules. Their weights are our own choice: most for a program as user agent, then for impossible times.
  */
 const SAMPLE = packageFile('samples/rules.yaml');
 
-/**
- * The rules of a file, or the built-in ones.
- *
- * @throws ServiceSetupError that names the file, the rule and the fault
- */
+/** @throws ServiceSetupError that names the file, the rule and the fault */
 export function loadAccessRules(path: string | undefined): ReadyAccessRule[] {
   const where = path ?? 'the default rules';
   const file = path ?? SAMPLE;
@@ -70,9 +64,8 @@ interface Judgement {
 const PASS_FROM = 50;
 
 /**
- * The score is 100 less the weights of matching bot rules. A matching `allow` rule lets a session pass.
- * Without one, a matching `block` rule stops it. Without both, the score decides. Shadow rules are shown,
- * and change nothing.
+ * The score is 100 less the weights of matching bot rules. A matching `allow` rule lets a session pass, else a
+ * `block` rule stops it, else the score decides. Shadow rules are shown, and change nothing.
  */
 export function judgeSession(rules: readonly ReadyAccessRule[], facts: UserFacts): Judgement {
   const matched = rules.filter(rule => rule.matches(facts));

@@ -24,10 +24,7 @@ const browserAgent = /^(?:Mozilla\/.*(?:WebKit|Gecko|Trident|MSIE)|(?:Opera|UCWE
 const frozenVersion =
   /Windows NT 10\.0|Mac OS X 10(?:_15_7|\.15)[;)]|Android 10; K\)|CPU (?:iPhone )?OS 18_[67](?!.*(?:Version\/18|CriOS))/;
 
-/**
- * The device of a session. A bot's device has no browser and no system: its user agent may name a browser
- * that it only pretends to be.
- */
+/** A bot's device has no browser and no system: its user agent may name a browser that it only pretends to be. */
 export function describeDevice(session: UserSession): Device {
   const {fingerprint, user_agent, languages, timezone} = session;
   const isBot = !user_agent || isbot(user_agent) || !browserAgent.test(user_agent);
@@ -37,10 +34,7 @@ export function describeDevice(session: UserSession): Device {
   };
 }
 
-/**
- * Browser, system, and kind of device. Phones and tablets are mobile. bowser names no platform for Chrome OS,
- * which counts as a desktop system.
- */
+/** Phones and tablets are mobile. bowser names no platform for Chrome OS, which counts as a desktop system. */
 function browserOf(userAgent: string): NonNullable<VerifyData['device']> {
   const {browser, os, platform} = Bowser.parse(userAgent);
   const version = browser.version?.split('.')[0] ?? '';
@@ -54,7 +48,7 @@ function browserOf(userAgent: string): NonNullable<VerifyData['device']> {
   };
 }
 
-/** The findings about a session, from which {@link makeUserFacts} makes the facts. */
+/** The findings from which {@link makeUserFacts} makes the facts. */
 export interface Evidence {
   session: UserSession;
   device: Device;
@@ -72,8 +66,8 @@ type FactSource =
   | readonly ['double', (evidence: Evidence) => number];
 
 /**
- * Facts that a rule's condition can use, with their types in the Common Expression Language. An unknown fact is `false`,
- * empty, 0, or -1 for `duration` and `email_trust`.
+ * Facts that a rule's condition can use, with their types in the Common Expression Language. An unknown fact is
+ * `false`, empty, 0, or -1 for `duration` and `email_trust`.
  */
 const facts = {
   bot_agent: ['bool', ({device}) => device.isBot],
@@ -99,12 +93,10 @@ const facts = {
   linked_accounts: ['double', ({linkedAccounts}) => linkedAccounts],
 } as const satisfies Readonly<Record<string, FactSource>>;
 
-/** The type of each fact. */
 export const factTypes: RuleVocabulary = Object.fromEntries(
   Object.entries(facts).map(([name, [kind]]) => [name, {kind}]),
 );
 
-/** A session's facts. */
 export type UserFacts = {readonly [Name in keyof typeof facts]: ReturnType<(typeof facts)[Name][1]>};
 
 export function makeUserFacts(evidence: Evidence): UserFacts {

