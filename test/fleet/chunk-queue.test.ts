@@ -41,10 +41,8 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
   beforeEach(async () => {
     server = await startRedis();
     link = await openLink(server.port);
-    const packages = await loadPackages();
-    redis = await connectRedis(`redis://127.0.0.1:${link.port}`, packages);
-    queue = new ChunkQueue(redis, packages, 'run', seal, Date.now, SWEEP_MS);
-    await queue.ready();
+    redis = await connectRedis(`redis://127.0.0.1:${link.port}`, await loadPackages());
+    queue = await session();
     done = [];
   });
   afterEach(async () => {
@@ -55,6 +53,16 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     await link.close();
     await server[Symbol.asyncDispose]();
   });
+
+  /** A session of the run. */
+  async function session(own = seal, now = Date.now): Promise<ChunkQueue> {
+    const opened = new ChunkQueue(redis, await loadPackages(), 'run', own, now, SWEEP_MS);
+    await opened.ready();
+    return opened;
+  }
+
+  const chunkInRedis = () =>
+    expect.poll(() => server.client.keys(`${KEY_PREFIX}:${QUEUE_NAME}:run.*`)).toHaveLength(1);
 
   /** A worker with a way of its own to Redis. */
   function work(
@@ -137,9 +145,8 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
 
   test('the run waits for values of the session before while Redis takes no writes', async () => {
     void ask(1);
-    await expect.poll(() => server.client.keys(`${KEY_PREFIX}:${QUEUE_NAME}:run.*`)).toHaveLength(1);
-    const next = new ChunkQueue(redis, await loadPackages(), 'run', seal, Date.now, SWEEP_MS);
-    await next.ready();
+    await chunkInRedis();
+    const next = await session();
     await server.client.config('SET', 'min-replicas-to-write', '1');
     const collected = collect(next);
     expect(await Promise.race([collected, sleep(SWEEP_MS * 4, 'still waiting')])).toBe('still waiting');
@@ -157,8 +164,7 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
       throw new Error('lost');
     });
     expect(await ask(1)).toMatchObject([lost]);
-    const next = new ChunkQueue(redis, await loadPackages(), 'run', own, Date.now, SWEEP_MS);
-    await next.ready();
+    const next = await session(own);
     expect(await collect(next)).toMatchObject(expected);
     await next.close();
   });
@@ -166,7 +172,7 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
   test('after an add without an answer, the run finds the chunk in Redis', async () => {
     link.mute();
     const asked = ask(1);
-    await expect.poll(() => server.client.keys(`${KEY_PREFIX}:${QUEUE_NAME}:run.*`)).toHaveLength(1);
+    await chunkInRedis();
     link.cut();
     work();
     expect(await asked).toMatchObject([answered]);
@@ -206,12 +212,11 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     const hour = 3_600_000;
     const told = Date.now() + hour;
     void ask(1);
-    await expect.poll(() => server.client.keys(`${KEY_PREFIX}:${QUEUE_NAME}:run.*`)).toHaveLength(1);
+    await chunkInRedis();
     await queue.close();
     work(id => seal.close([{...answered, boughtAt: told}], sealPurposes.answers(id)));
     await expect.poll(() => done).toHaveLength(1);
-    queue = new ChunkQueue(redis, await loadPackages(), 'run', seal, () => Date.now() + 2 * hour, SWEEP_MS);
-    await queue.ready();
+    queue = await session(seal, () => Date.now() + 2 * hour);
     expect(await collect(queue)).toMatchObject([
       {ask: {dispatch: 1}, attempt: {...answered, boughtAt: told}},
     ]);
@@ -254,8 +259,7 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     await server.stop();
     await server.start();
     await expect.poll(() => redis.status, {timeout: 5_000}).toBe('ready');
-    queue = new ChunkQueue(redis, await loadPackages(), 'run', seal, Date.now, SWEEP_MS);
-    await queue.ready();
+    queue = await session();
     expect(await collect(queue)).toMatchObject([{ask: {dispatch: 1}, attempt: lost}]);
   });
 
@@ -269,8 +273,7 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     void ask(1);
     void ask(2);
     await expect.poll(() => done).toHaveLength(2);
-    const next = new ChunkQueue(redis, await loadPackages(), 'run', seal, Date.now, SWEEP_MS);
-    await next.ready();
+    const next = await session();
     const booked: object[] = [];
     const collected = collect(next, booked);
     await expect.poll(() => booked).toMatchObject([{ask: {dispatch: 1}, attempt: answered}]);
@@ -282,11 +285,10 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
   test('a chunk of the session before that could not be booked stays in Redis', async () => {
     const next = async () => {
       await queue.close();
-      queue = new ChunkQueue(redis, await loadPackages(), 'run', seal, Date.now, SWEEP_MS);
-      await queue.ready();
+      queue = await session();
     };
     void ask(1);
-    await expect.poll(() => server.client.keys(`${KEY_PREFIX}:${QUEUE_NAME}:run.*`)).toHaveLength(1);
+    await chunkInRedis();
     await next();
     work();
     const collected = queue.collect(() => {

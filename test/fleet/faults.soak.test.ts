@@ -38,33 +38,22 @@ describe.skipIf(lacks('redis'))('a fleet, when', () => {
     expect(await expectWhole(arena, 0)).toMatchObject({maybe: 0});
   });
 
-  test('coordinator and worker are killed together', async () => {
+  test.each([
+    ['a new worker continues', 'continues'],
+    ['Ctrl-C ends the run that waits for its chunks', 'ends'],
+  ])('coordinator and worker are killed together, %s', async (_, how) => {
     await using arena = await openWithList();
     const worker = await arena.worker();
     const run = arena.run();
     await calls(arena, 150);
-    run.kill('SIGKILL');
-    worker.kill('SIGKILL');
+    for (const command of [run, worker]) command.kill('SIGKILL');
     await Promise.all([run.outcome, worker.outcome]);
     const again = arena.run();
     await again.says(`No worker is running on ${arena.redis.url}`);
-    await arena.worker();
-    expect(await again.outcome).toMatchObject({code: 0});
-    await expectWhole(arena, IN_HAND);
-  });
-
-  test('nothing is left of the last session but its chunks: Ctrl-C ends the run that waits for them', async () => {
-    await using arena = await openWithList();
-    const worker = await arena.worker();
-    const run = arena.run();
-    await calls(arena, 150);
-    run.kill('SIGKILL');
-    worker.kill('SIGKILL');
-    await Promise.all([run.outcome, worker.outcome]);
-    const again = arena.run();
-    await again.says('No worker is running');
-    again.kill('SIGINT');
-    expect(await again.outcome).toMatchObject({code: 130});
+    if (how === 'ends') again.kill('SIGINT');
+    else await arena.worker();
+    expect(await again.outcome).toMatchObject({code: how === 'ends' ? 130 : 0});
+    if (how === 'continues') await expectWhole(arena, IN_HAND);
   });
 
   test.each([

@@ -156,7 +156,7 @@ row true
      const ends = await Promise.all([rows.next(), rows.next(), rows.return()]);
      say(ends.map(({done, value}) => [done, value?.id]));
      calls.length = 0;
-     await take([{ip: address(1)}, {ip: address(2), enrichment: 1}, {ip: address(3)}]);
+     await take([{ip: address(1)}, {ip: address(2), enrichment: 1}, ...list(600)]);
      await take([{ip: address(1)}, {get ip() { throw new Error('lazy'); }}, {ip: address(3)}]);
      await take((async function* () { yield {ip: address(1)}; yield {ip: address(2), enrichment: 1}; yield {ip: address(3)}; })());`,
     /^\[\[false,0\],\[false,1\],\[true,null\]\]\n1 1 column_clash .*\n1 2 Error lazy\n1 3 column_clash .*\n$/,

@@ -29,12 +29,6 @@ describe('over HTTP', () => {
     expect((await verify()).json).toMatchObject({ip: {address: '8.8.8.8'}, verdict: {redeemed: true}});
   });
 
-  it('sessions are added with the key alone', async () => {
-    const service = await running();
-    const reply = await askService(service, '/_sessions', {api_key: 'wrong', sessions: []});
-    expect(reply).toMatchObject({status: 401, json: {message: 'invalid_token'}});
-  });
-
   const passes = 't/FFFFFFFFFFFFF/111111111';
   const fails = 't/FFFFFFFFFFFFF/000000000';
 
@@ -68,13 +62,10 @@ describe('over HTTP', () => {
     expect(json).toMatchObject({score: 0, verdict: {can_pass: true}});
   });
 
-  it('a test action id redeems its token like any other, and leaves no account', async () => {
+  it('a test action id leaves no account', async () => {
     const service = await running({sessionsFile: 'samples/sessions.ndjson'});
     const body = {token: 'sample-person-1', id: 'tried', email: 'jo@iana.org'};
-    const seen: boolean[] = [];
-    for (const action_id of [passes, fails, passes])
-      seen.push((await askService(service, '/verify', {...body, action_id})).json.verdict.redeemed);
-    expect(seen).toEqual([false, true, true]);
+    for (const action_id of [passes, fails]) await askService(service, '/verify', {...body, action_id});
     const {json} = await askService(service, '/verify', {...body, action_id: 'a', id: 'real'});
     expect(json).toMatchObject({verdict: {redeemed: true}, multi_accounting: {accounts: []}});
   });
