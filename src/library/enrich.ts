@@ -1,3 +1,4 @@
+import {EventEmitter, once} from 'node:events';
 import {Duplex} from 'node:stream';
 import {onAbort} from '../client/on-abort.ts';
 import {BulkEnrichError, exitCodes, rewordForLibrary, UsageError} from '../errors.ts';
@@ -184,38 +185,32 @@ async function runGiven(
 class Results {
   isOver = false;
   readonly #groups: (readonly (() => object)[])[] = [];
+  readonly #events = new EventEmitter<{rows: []; waiting: []}>();
   /** True while the program waits for more rows. */
   #isWaiting = false;
-  #wake = () => {};
-  #notify = () => {};
 
   give(group: readonly (() => object)[]): void {
     this.#groups.push(group);
     this.#isWaiting = false;
-    this.#wake();
+    this.#events.emit('rows');
   }
 
   end(): void {
     this.isOver = true;
-    this.#wake();
+    this.#events.emit('rows');
   }
 
   /** Resolves once the program has used all rows that it was given, and waits for the next. */
   async used(): Promise<void> {
-    while (!this.#isWaiting)
-      await new Promise<void>(resolve => {
-        this.#notify = resolve;
-      });
+    while (!this.#isWaiting) await once(this.#events, 'waiting');
   }
 
   /** Resolves with the next rows; with undefined after the end. */
   async take(): Promise<readonly (() => object)[] | undefined> {
     while (this.#groups.length === 0 && !this.isOver) {
       this.#isWaiting = true;
-      this.#notify();
-      await new Promise<void>(resolve => {
-        this.#wake = resolve;
-      });
+      this.#events.emit('waiting');
+      await once(this.#events, 'rows');
     }
     return this.#groups.shift();
   }
