@@ -134,7 +134,7 @@ async function* enrichAll(
     for (let group = await results.take(); group !== undefined; group = await results.take())
       for (const row of group) {
         if (given.turns.isOver) await given.turns.next();
-        if (isLeft(stopper)) break;
+        if (hasLeft(stopper)) break;
         requests.open -= 1;
         yield row();
       }
@@ -160,14 +160,14 @@ async function runGiven(
   results: Results,
   stopper: Stopper,
 ): Promise<RunOutcome<Said>> {
-  refuseOthers(settings);
+  refuseFileSettings(settings);
   let layout: Layout;
   const {source, list} = given;
   const program: ProgramIo = {
     source,
     list,
     give(group) {
-      if (isLeft(stopper)) throw new Error('the program has left its rows');
+      if (hasLeft(stopper)) throw new Error('the program has left its rows');
       results.give(group.map(row => () => attachResults(given.release(row), layout)));
     },
     used: () => results.used(),
@@ -217,7 +217,7 @@ class Results {
 }
 
 /** True if the caller left the loop or aborted. Such a caller takes nothing more, not even finished rows. */
-function isLeft({reason}: Stopper): boolean {
+function hasLeft({reason}: Stopper): boolean {
   return reason === NOT_WANTED || reason?.error instanceof AbortError;
 }
 
@@ -248,7 +248,7 @@ function namesColumns(settings: object): boolean {
 }
 
 /** @throws {UsageError} for a setting that does not apply to rows from a program, such as `input`. */
-function refuseOthers(settings: object): void {
+function refuseFileSettings(settings: object): void {
   const given = new Set(Object.keys(settings));
   const others = describeSettings().filter(({uses}) => !uses.includes('library'));
   const other = ['input', 'output', ...others.map(({name}) => name)].find(name => given.has(name));

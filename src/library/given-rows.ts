@@ -10,7 +10,7 @@ import type {Stopper} from '../run/stop.ts';
 import {refuseOwnEnrichment} from './enrichment.ts';
 
 /** Maximum number of rows that a list gives at once. An async source gives one row at a time. */
-const AT_ONCE = 256;
+const GROUP_ROWS = 256;
 
 /** A program's rows, as the source of a run. */
 export class ProgramRowsSource {
@@ -28,7 +28,7 @@ export class ProgramRowsSource {
 
   /** @throws {UsageError} if a program without types gives something else than rows, such as a promise of them. */
   constructor(rows: Iterable<unknown> | AsyncIterable<unknown>) {
-    refuseOthers(rows);
+    demandIterable(rows);
     this.#list = Array.isArray(rows) ? rows : undefined;
     this.#isAsync = Symbol.asyncIterator in rows;
     this.#iterator = Symbol.asyncIterator in rows ? rows[Symbol.asyncIterator]() : rows[Symbol.iterator]();
@@ -57,7 +57,11 @@ export class ProgramRowsSource {
    * @throws {UsageError} for a column that no row of a list has, or a `Map` in the list
    */
   expect(mapping: ColumnMapping, warn: (sentence: string) => void): void {
-    const columns = new ExpectedColumns(mapping, warn, this.#list === undefined ? MOST_WITHOUT : undefined);
+    const columns = new ExpectedColumns(
+      mapping,
+      warn,
+      this.#list === undefined ? MAX_ROWS_WITHOUT : undefined,
+    );
     for (const [index, row] of this.#list?.entries() ?? []) columns.see(row, index);
     if (this.#list === undefined) this.#columns = columns;
     else columns.demandSeen();
@@ -127,7 +131,7 @@ export class ProgramRowsSource {
   async #nextGroup(): Promise<readonly unknown[]> {
     if (this.turns.isOver) await this.turns.next();
     const group: unknown[] = [];
-    const most = this.#isAsync ? 1 : AT_ONCE;
+    const most = this.#isAsync ? 1 : GROUP_ROWS;
     try {
       while (!this.#ended && group.length < most && (group.length === 0 || !this.turns.isOver)) {
         const next = this.#iterator.next();
@@ -153,7 +157,7 @@ function demandResult(result: unknown): Partial<IteratorResult<unknown>> {
   );
 }
 
-function refuseOthers(rows: unknown): void {
+function demandIterable(rows: unknown): void {
   let what = rows === null ? 'null' : typeof rows;
   if (typeof rows === 'object' && rows !== null) {
     if (Symbol.iterator in rows || Symbol.asyncIterator in rows) return;
@@ -185,8 +189,8 @@ class Turns {
 }
 
 /** Number of rows without a column after which a run ends, unless its rows are a list. */
-const MOST_WITHOUT = 100;
-const KEYS_OF = 1_000;
+const MAX_ROWS_WITHOUT = 100;
+const MAX_ROWS_WITH_KEYS = 1_000;
 
 /**
  * A later row may still have a column. So the first row without it causes a warning, and `most` rows without it, or
@@ -217,7 +221,7 @@ class ExpectedColumns {
     const found = this.#unseen.map(({column}) => objectHasColumn(row, column));
     const lacking = this.#unseen.filter((_, at) => found[at] === false);
     this.#unseen = this.#unseen.filter((_, at) => found[at] !== true);
-    if (lacking.length > 0 && this.#rows++ < KEYS_OF)
+    if (lacking.length > 0 && this.#rows++ < MAX_ROWS_WITH_KEYS)
       for (const key of readableKeys(row)) this.#keys.add(key);
     for (const each of lacking) {
       each.rows += 1;

@@ -83,7 +83,7 @@ export interface Progress {
 export async function runJob(settings: JobInput, options: RunJobOptions = {}): Promise<RunOutcome> {
   try {
     checkRunArguments(settings, options);
-    const {job, io} = await prepared(settings, options);
+    const {job, io} = await prepareJob(settings, options);
     const stopper = new Stopper();
     const release = stopOnAbort(stopper, options.signal);
     const watch = (session: Session) => reportProgress(session, options.onProgress);
@@ -145,12 +145,15 @@ export function reportProgress(session: Session, onProgress: RunJobOptions['onPr
 }
 
 /** {@link prepareRun}. If the settings are not valid, also writes the metrics, which say that the run failed. */
-async function prepared(settings: JobInput, options: RunJobOptions): Promise<ReturnType<typeof prepareRun>> {
+async function prepareJob(
+  settings: JobInput,
+  options: RunJobOptions,
+): Promise<ReturnType<typeof prepareRun>> {
   try {
     return prepareRun(settings, options);
   } catch (error) {
     const {env = process.env} = options;
-    await writeUnparsedJobMetrics(settings, false, error, {env, now: Date.now, warn: warner(options)});
+    await writeUnparsedJobMetrics(settings, false, error, {env, now: Date.now, warn: createWarner(options)});
     throw error;
   }
 }
@@ -168,7 +171,7 @@ export function prepareRun(
     {name, inputs: input, output, settings, fromFile: false, placeOf: formatPropertyPath, givenRows},
     env,
     false,
-    warner(options),
+    createWarner(options),
   );
   return {
     job,
@@ -178,20 +181,20 @@ export function prepareRun(
       stdout: process.stdout,
       now: Date.now,
       random: Math.random,
-      log: eventLog(options.log ?? pino({level: 'silent'}, {write() {}})),
-      warn: warner(options),
+      log: createEventLog(options.log ?? pino({level: 'silent'}, {write() {}})),
+      warn: createWarner(options),
       program,
       ...(graceMs === undefined ? {} : {graceMs}),
     },
   };
 }
 
-function eventLog(log: NonNullable<RunJobOptions['log']>): EventLog {
+function createEventLog(log: NonNullable<RunJobOptions['log']>): EventLog {
   const isLevelEnabled = log.isLevelEnabled ?? (level => level !== 'debug');
   return Object.assign(Object.create(log), {isLevelEnabled: isLevelEnabled.bind(log)});
 }
 
-function warner({onWarning = warnOnce}: RunJobOptions): RunIo['warn'] {
+function createWarner({onWarning = warnOnce}: RunJobOptions): RunIo['warn'] {
   return sentence => onWarning(formatForLibrary(sentence));
 }
 

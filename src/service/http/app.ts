@@ -103,7 +103,7 @@ const post = (path: string, reply: (incoming: IncomingMessage) => Promise<Reply>
 /** Makes one call: throttle, read the body, check key and fields, charge, answer. Rejected calls cost nothing. */
 async function serve(parts: AppParts, op: Operation, incoming: IncomingMessage): Promise<Reply> {
   const {throttle, calls, credits, practice} = parts;
-  const reply = await orFailure(parts, async () => {
+  const reply = await failSafe(parts, async () => {
     throttle?.take();
     const body = await readBody(incoming, MAX_BODY_BYTES);
     parts.assertKey(body);
@@ -122,7 +122,7 @@ async function serve(parts: AppParts, op: Operation, incoming: IncomingMessage):
 }
 
 function takeSessions(parts: AppParts, incoming: IncomingMessage): Promise<Reply> {
-  return orFailure(parts, async () => {
+  return failSafe(parts, async () => {
     const body = await readBody(incoming, MAX_SESSIONS_BYTES);
     parts.assertKey(body);
     return successReply({success: true, added: parts.addSessions(body)});
@@ -130,7 +130,7 @@ function takeSessions(parts: AppParts, incoming: IncomingMessage): Promise<Reply
 }
 
 /** Only the log gets the details of a failure that is not a {@link ServiceError}. */
-async function orFailure({log}: AppParts, operate: () => Promise<Reply>): Promise<Reply> {
+async function failSafe({log}: AppParts, operate: () => Promise<Reply>): Promise<Reply> {
   try {
     return await operate();
   } catch (error) {
