@@ -55,7 +55,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'csv-parse': ['input', 'operations'],
   commander: ['cli'],
   re2js: ['score'],
-  hono: ['report', 'service'],
+  hono: ['report'],
 };
 
 const src = fileURLToPath(new URL('../src/', import.meta.url));

@@ -42,8 +42,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   checkOptions(options);
   const path = answersUrlPath(options.answers);
   const parts = makeParts(options, apiKey);
-  const app = createApp(parts, {base: path, host, withPages: options.pages});
-  const server = makeServer(app.fetch, options);
+  const answer = createApp(parts, {base: path, host, withPages: options.pages});
+  const server = makeServer(answer, options);
   await listenOn(server, port, host);
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}${path}`,

@@ -58,12 +58,7 @@ export const makeErrorBody = (code: ServiceErrorCode): {success: false; message:
   message: code,
 });
 
-/** For failures outside of the four operations, such as an unknown path. */
-export function errorResponse(code: ServiceErrorCode, headers: Record<string, string> = {}): Response {
-  return Response.json(makeErrorBody(code), {status: errorStatus[code], headers});
-}
-
-/** An answer of one of the operations, ready to be written. */
+/** An answer, ready to be written. */
 export interface Reply {
   status: number;
   body: string;
@@ -79,7 +74,7 @@ export type LostReply = 'reset' | 'cut-off' | 'stall';
 /** Milliseconds for which a stalled answer keeps its connection open: longer than a client should wait. */
 export const STALL_MS = 120_000;
 
-export const successReply = (body: object): Reply => ({
+export const jsonReply = (body: object): Reply => ({
   status: 200,
   body: JSON.stringify(body),
   headers: {'Content-Type': 'application/json'},

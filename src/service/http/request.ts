@@ -15,7 +15,7 @@ export interface ServiceCall {
 }
 
 /**
- * Reads a JSON object from Node's own request: with hono's web `Request`, a call takes more than twice the time.
+ * Reads a JSON object.
  * @param limit maximum bytes of the body
  * @throws ServiceError `unsupported_media_type`, `body_too_large`, `malformed_body`; `malformed_request` if it is
  * cut off

@@ -2,12 +2,10 @@ import {once} from 'node:events';
 import {createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES} from 'node:http';
 import type {Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
-import {getRequestListener} from '@hono/node-server';
-import type {Hono} from 'hono';
 import {systemReason, UsageError} from '../../errors.ts';
 import type {ServiceOptions} from '../options.ts';
 import {longestAnswerMs} from './practice.ts';
-import {errorResponse, errorStatus, makeErrorBody, type ServiceErrorCode} from './reply.ts';
+import {errorStatus, makeErrorBody, type Reply, type ServiceErrorCode, sendReply} from './reply.ts';
 
 /** Milliseconds within which a whole request must arrive. A real request is one packet. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -26,13 +24,9 @@ const MAX_PIPELINED = 32;
 
 /** Answers malformed requests with the error body, and disconnects slow clients. */
 export function makeServer(
-  fetch: Hono<{Bindings: {incoming: IncomingMessage; outgoing: ServerResponse}}>['fetch'],
+  answer: (incoming: IncomingMessage) => Promise<Reply>,
   {requestTimeoutMs = REQUEST_TIMEOUT_MS, maxConnections = MAX_CONNECTIONS, latencyMs = 0}: ServiceOptions,
 ): Server {
-  const listener = getRequestListener((request, env) => fetch(request, env as never), {
-    overrideGlobalObjects: false,
-    errorHandler: () => errorResponse('malformed_request'),
-  });
   const server = createServer(
     {
       requestTimeout: requestTimeoutMs,
@@ -41,8 +35,8 @@ export function makeServer(
       keepAliveTimeout: KEEP_ALIVE_MS,
       requireHostHeader: false,
     },
-    (incoming, outgoing) => {
-      if (isWithinReach(incoming.socket, outgoing)) void listener(incoming, outgoing);
+    async (incoming, outgoing) => {
+      if (isWithinReach(incoming.socket, outgoing)) sendReply(outgoing, await answer(incoming));
       else incoming.socket.destroy();
     },
   );
