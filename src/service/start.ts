@@ -9,9 +9,9 @@ import {
 } from '../operations/table.ts';
 import {Credits, type ServiceLedger} from './credits.ts';
 import {loadOpenData, type OpenData} from './data/open-data.ts';
-import {type AppParts, createApp} from './http/app.ts';
 import {Practice, Throttle} from './http/practice.ts';
 import {type Body, checkBody, createKeyCheck, type ServiceCall} from './http/request.ts';
+import {createRouter, type RouterParts} from './http/router.ts';
 import {closeServer, listenOn, makeServer} from './http/server.ts';
 import {emailIntelligence} from './intelligence/email.ts';
 import {ipIntelligence} from './intelligence/ip.ts';
@@ -42,7 +42,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   checkOptions(options);
   const path = answersUrlPath(options.answers);
   const parts = makeParts(options, apiKey);
-  const answer = createApp(parts, {base: path, host, withPages: options.pages});
+  const answer = createRouter(parts, {base: path, host, withPages: options.pages});
   const server = makeServer(answer, options);
   await listenOn(server, port, host);
   return {
@@ -53,7 +53,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   };
 }
 
-function makeParts(options: ServiceOptions, apiKey: string): AppParts {
+function makeParts(options: ServiceOptions, apiKey: string): RouterParts {
   const data = loadOpenData();
   const given = options.answers === undefined ? () => undefined : createGivenAnswers(options.answers);
   const costs = {...perOperation(name => operations[name].cost), ...options.costs};

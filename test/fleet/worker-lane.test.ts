@@ -60,7 +60,7 @@ describe.skipIf(lacks('redis'))('the lanes of two workers', () => {
   function lane(name: string, slots = 100): WorkerLane {
     const redis = new Redis(server.url, {maxRetriesPerRequest: null});
     open.push(redis);
-    return new WorkerLane({name, slots, limits: new FleetLimits(redis)});
+    return new WorkerLane(name, slots, new FleetLimits(redis));
   }
 
   test('send no more than the rate together, in any second', async () => {
@@ -175,20 +175,17 @@ describe('the lane of a worker', () => {
   /** A lane that gets each lease at once. Counts the leases, and notes for how long the gate is closed. */
   function laneBehind(limits: Partial<FleetLimits>, took = () => {}) {
     const told = {leases: 0, closed: [] as number[]};
-    const lane = new WorkerLane({
-      ...{name: 'all', slots: 100},
-      limits: whole<FleetLimits>({
-        closedMs: async () => 0,
-        close: async ms => void told.closed.push(ms),
-        async lease(): Promise<PaceLease> {
-          told.leases += 1;
-          took();
-          return {closedMs: 0, inMs: 0};
-        },
-        ...limits,
-      }),
+    const given = whole<FleetLimits>({
+      closedMs: async () => 0,
+      close: async ms => void told.closed.push(ms),
+      async lease(): Promise<PaceLease> {
+        told.leases += 1;
+        took();
+        return {closedMs: 0, inMs: 0};
+      },
+      ...limits,
     });
-    return {lane, told};
+    return {lane: new WorkerLane('all', 100, given), told};
   }
   const PACE = {permits: 1, minTimeMs: 1_000};
 

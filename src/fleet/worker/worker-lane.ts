@@ -27,16 +27,10 @@ const TOO_LATE_MS = 10;
 /** Called with undefined if a value may be sent, else with the milliseconds to wait. */
 type Permit = (closedMs: number | undefined) => void;
 
-export interface LaneOptions {
-  readonly name: string;
-  /** Maximum number of the lane's calls in flight. */
-  readonly slots: number;
-  readonly limits: FleetLimits;
-}
-
 /** Paces and sends the calls of a worker, for the operations that share one rate. */
 export class WorkerLane {
-  readonly #options: LaneOptions;
+  readonly #name: string;
+  readonly #limits: FleetLimits;
   readonly #queue: PQueue;
   readonly #waiting: Permit[] = [];
   /** The pace of the latest chunk. */
@@ -48,14 +42,16 @@ export class WorkerLane {
   #answerMs: number | undefined;
   #draining = false;
 
-  constructor(options: LaneOptions) {
-    this.#options = options;
-    this.#queue = new PQueue({concurrency: options.slots});
+  /** `slots`: maximum number of the lane's calls in flight. */
+  constructor(name: string, slots: number, limits: FleetLimits) {
+    this.#name = name;
+    this.#limits = limits;
+    this.#queue = new PQueue({concurrency: slots});
   }
 
   /** Looks up all values of a chunk. A value that must not be sent now gets an attempt of the kind `not_sent`. */
   async ask({asks, pace}: Chunk, client: Sender): Promise<ChunkReply> {
-    const closedMs = pace === undefined ? await this.#options.limits.closedMs() : 0;
+    const closedMs = pace === undefined ? await this.#limits.closedMs() : 0;
     if (closedMs > 0) return asks.map(() => unsent(closedMs));
     this.#pace = pace ?? this.#pace;
     return await Promise.all(
@@ -107,7 +103,7 @@ export class WorkerLane {
    */
   async #takeLease(minTimeMs: number): Promise<number | undefined> {
     const askedAt = performance.now();
-    const {closedMs, inMs} = await this.#options.limits.lease(this.#options.name, minTimeMs);
+    const {closedMs, inMs} = await this.#limits.lease(this.#name, minTimeMs);
     if (closedMs > 0) return closedMs;
     const answerMs = performance.now() - askedAt;
     if (inMs > 0) await sleep(inMs, undefined, {ref: false});
@@ -122,7 +118,7 @@ export class WorkerLane {
   async #closeGate(ms: number): Promise<void> {
     const closedMs = Math.min(ms, LONGEST_HOLD_MS);
     // Ignores Redis's errors: thrown here, they would lose the answers of the chunk's other calls.
-    await this.#options.limits.close(closedMs).catch(() => {});
+    await this.#limits.close(closedMs).catch(() => {});
     this.#returnWaiting(closedMs);
   }
 

@@ -204,11 +204,8 @@ export class FleetWorker {
   #lane({lane: name, share}: Chunk): WorkerLane {
     const known = this.#lanes.get(name);
     if (known !== undefined) return known;
-    const lane = new WorkerLane({
-      name,
-      slots: Math.max(1, Math.floor(this.#options.concurrency * share)),
-      limits: this.#limits,
-    });
+    const slots = Math.max(1, Math.floor(this.#options.concurrency * share));
+    const lane = new WorkerLane(name, slots, this.#limits);
     if (this.#draining) lane.drain();
     this.#lanes.set(name, lane);
     return lane;

@@ -13,7 +13,7 @@ const MAX_BODY_BYTES = 64 * 1024;
 /** Enough for some ten thousand sessions. */
 const MAX_SESSIONS_BYTES = 8 * 1024 * 1024;
 
-export interface AppParts {
+export interface RouterParts {
   /** @throws ServiceError if a body lacks the service's key */
   assertKey(body: Body): void;
   credits: Credits;
@@ -38,8 +38,8 @@ interface Route {
  * The four operations of the interface, and our own routes. Each also exists with the path `base` before it.
  * A framework for these few exact paths took a fifth of the service's start.
  */
-export function createApp(
-  parts: AppParts,
+export function createRouter(
+  parts: RouterParts,
   {base, host, withPages = true}: {base: string; host: string; withPages: boolean | undefined},
 ): (incoming: IncomingMessage) => Promise<Reply> {
   const routes = new Map(listRoutes(parts, host, withPages).map(route => [route.path, route]));
@@ -70,7 +70,7 @@ function isOwnName(header: string, host: string): boolean {
   return isIP(name.replace(/^\[|\]$/g, '')) > 0 || name === 'localhost' || name === host.toLowerCase();
 }
 
-function listRoutes(parts: AppParts, host: string, withPages: boolean): Route[] {
+function listRoutes(parts: RouterParts, host: string, withPages: boolean): Route[] {
   const get = (path: string, answer: Route['answer']): Route => ({path, allow: 'GET, HEAD', answer});
   const post = (path: string, answer: Route['answer']): Route => ({path, allow: 'POST', answer});
   const page = (path: string, make: () => object) =>
@@ -100,7 +100,7 @@ function listRoutes(parts: AppParts, host: string, withPages: boolean): Route[] 
 }
 
 /** Makes one call: throttle, read the body, check key and fields, charge, answer. Rejected calls cost nothing. */
-async function serve(parts: AppParts, op: Operation, incoming: IncomingMessage): Promise<Reply> {
+async function serve(parts: RouterParts, op: Operation, incoming: IncomingMessage): Promise<Reply> {
   const {throttle, calls, credits, practice} = parts;
   const reply = await failSafe(parts, async () => {
     throttle?.take();
@@ -120,14 +120,14 @@ async function serve(parts: AppParts, op: Operation, incoming: IncomingMessage):
   return reply;
 }
 
-async function takeSessions(parts: AppParts, incoming: IncomingMessage): Promise<Reply> {
+async function takeSessions(parts: RouterParts, incoming: IncomingMessage): Promise<Reply> {
   const body = await readBody(incoming, MAX_SESSIONS_BYTES);
   parts.assertKey(body);
   return jsonReply({success: true, added: parts.addSessions(body)});
 }
 
 /** Only the log gets the details of a failure that is not a {@link ServiceError}. */
-async function failSafe({log}: AppParts, operate: () => Promise<Reply>): Promise<Reply> {
+async function failSafe({log}: RouterParts, operate: () => Promise<Reply>): Promise<Reply> {
   try {
     return await operate();
   } catch (error) {
