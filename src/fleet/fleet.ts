@@ -17,7 +17,6 @@ import {
   type RunReport,
 } from './protocol.ts';
 import {
-  awaitWithinClosingTime,
   connectRedis,
   disconnect,
   type FleetPackages,
@@ -153,7 +152,7 @@ export class Fleet implements Dispatcher {
 
   async close(): Promise<void> {
     this.#monitor?.stop();
-    if (this.#membership !== undefined) await awaitWithinClosingTime(this.#membership.leave());
+    await this.#membership?.leave();
     await this.#queue.close();
     await disconnect(this.#redis);
   }

@@ -6,7 +6,7 @@ import {packageVersion} from '../operations/package-files.ts';
 import {type Said, say, set} from '../sentence.ts';
 import type {Seal} from './encryption.ts';
 import {KEY_EXPIRY_MS, KEY_PREFIX, PROTOCOL_VERSION, type RunReport, type WorkerReport} from './protocol.ts';
-import {replyReason} from './redis.ts';
+import {awaitWithinClosingTime, replyReason} from './redis.ts';
 
 /** Milliseconds between a member's signs of life. A member without one for `FORGOTTEN_MS` is forgotten. */
 const BEAT_MS = 2_000;
@@ -123,7 +123,7 @@ export class Membership {
 
   async leave(): Promise<void> {
     clearInterval(this.#timer);
-    if (this.#redis.status === 'ready') await this.#withdraw();
+    if (this.#redis.status === 'ready') await awaitWithinClosingTime(this.#withdraw());
   }
 
   /** Gives a sign of life. Returns the ids of the members that were there before. */

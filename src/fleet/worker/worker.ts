@@ -17,7 +17,6 @@ import {
   type WorkerReport,
 } from '../protocol.ts';
 import {
-  awaitWithinClosingTime,
   clockAheadMs,
   connectRedis,
   disconnect,
@@ -168,7 +167,7 @@ export class FleetWorker {
     for (const lane of this.#lanes.values()) lane.drain();
     const closed = this.#queue.close().then(() => true);
     if (!(await Promise.race([closed, this.#loseAnswers()]))) return false;
-    if (this.#membership !== undefined) await awaitWithinClosingTime(this.#membership.leave());
+    await this.#membership?.leave();
     await this.#disconnect();
     return true;
   }
@@ -188,7 +187,7 @@ export class FleetWorker {
     return this.#seal.close(attempts, sealPurposes.answers(id));
   }
 
-  /** Resolves with false once Redis has not taken the last answers for `lostAfterMs`: they count as lost. */
+  /** Resolves with false once no call was in flight for `lostAfterMs`: what Redis has not taken by then is lost. */
   async #loseAnswers(): Promise<false> {
     const {lostAfterMs} = this.#options;
     for (let waitedMs = 0; waitedMs < lostAfterMs; waitedMs = this.#inFlight > 0 ? 0 : waitedMs + CHECK_MS)
