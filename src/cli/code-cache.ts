@@ -21,7 +21,7 @@ export function keepCompiledCode(env: Env, enable: EnableCompileCache | null = n
 }
 
 function isOwn(path: string): boolean {
-  const found = lstatSync(path);
+  const entry = lstatSync(path);
   const user = process.geteuid?.();
-  return found.isDirectory() && (user === undefined || (found.uid === user && (found.mode & 0o077) === 0));
+  return entry.isDirectory() && (user === undefined || (entry.uid === user && (entry.mode & 0o077) === 0));
 }

@@ -77,7 +77,7 @@ export async function addCommands(
       commands as Readonly<Record<string, Declared>>,
     )) {
       const [first, second = first] = name.split(' ');
-      const above = program.commands.find(one => one.name() === first) ?? program;
+      const above = program.commands.find(group => group.name() === first) ?? program;
       const command = above.command(second as string).summary(about);
       command.description(more === undefined ? about : `${about} ${more}`);
       if (use !== undefined && hasSettings(command)) flags?.addSettings(command, use, showsAll);
@@ -113,8 +113,10 @@ function optionOf(flags: string, given: string | DeclaredOption, fillIn: (text: 
 export function examplesOf(command: Command): string {
   const name = nameOf(command);
   const text = readFileSync(sourceFile('cli/examples.txt'), 'utf8');
-  const own = text.split(/^(?=\S)/m).find(section => section.startsWith(`${name}\n`));
-  return own === undefined ? '' : own.replace(name, '\nExamples:').split('\n').map(fitWidth).join('\n');
+  const examples = text.split(/^(?=\S)/m).find(section => section.startsWith(`${name}\n`));
+  return examples === undefined
+    ? ''
+    : examples.replace(name, '\nExamples:').split('\n').map(fitWidth).join('\n');
 }
 
 /** An example with its explanation. In a narrow terminal, the explanation moves to the next line. */

@@ -42,7 +42,7 @@ function withoutValue(sentence: string, command: Command | undefined): string {
 function commandIn(argv: readonly string[], program: Command): Command {
   let command: Command = program;
   for (const word of argv.slice(2)) {
-    const below = command.commands.find(one => one.name() === word);
+    const below = command.commands.find(known => known.name() === word);
     if (below === undefined) break;
     command = below;
   }
@@ -70,10 +70,10 @@ function misuse(sentence: string, command: Command): string {
   const [, name] = /^unknown command '([^']+)/.exec(sentence) ?? [];
   // Of other programs' flags, only the long ones are compared: any two single letters are too similar.
   const long = Object.keys(OTHERS).filter(other => other.startsWith('--'));
-  const own = command.options.flatMap(option => option.long ?? []);
-  const known = name === undefined ? choices?.split(', ') : command.commands.map(one => one.name());
+  const flags = command.options.flatMap(option => option.long ?? []);
+  const known = name === undefined ? choices?.split(', ') : command.commands.map(below => below.name());
   const given = flag ?? word ?? name ?? '';
-  const near = Object.hasOwn(OTHERS, given) ? given : closestName(given, known ?? [...own, ...long]);
+  const near = Object.hasOwn(OTHERS, given) ? given : closestName(given, known ?? [...flags, ...long]);
   if (near === undefined) return sentence;
   return `${sentence}\n(${(flag && OTHERS[near]) ?? `Did you mean ${near}?`})`;
 }

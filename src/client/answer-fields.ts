@@ -47,14 +47,14 @@ function isOfType(type: FieldType, value: unknown, path = '', unknown?: Set<stri
     return Array.isArray(value) && value.every(item => isOfType(type.items, item, path, unknown));
   if (!isObject(value)) return false;
   for (const name of Object.keys(value)) {
-    const own = type.get(name);
+    const field = type.get(name);
     const inner = value[name];
     if (inner === null) return false;
-    if (own === undefined) unknown?.add(path + name);
+    if (field === undefined) unknown?.add(path + name);
     // Most values are plain. They are judged here, without a recursive call.
-    else if ('plain' in own && typeof inner === own.plain && inner !== Infinity && inner !== -Infinity)
+    else if ('plain' in field && typeof inner === field.plain && inner !== Infinity && inner !== -Infinity)
       continue;
-    else if (!isOfType(own, inner, `${path}${name}.`, unknown)) return false;
+    else if (!isOfType(field, inner, `${path}${name}.`, unknown)) return false;
   }
   return true;
 }
@@ -104,8 +104,8 @@ function withoutMistyped(type: FieldType, kept: unknown): unknown {
   }
   if (!isObject(kept)) return undefined;
   const used = Object.entries(kept).flatMap(([name, inner]) => {
-    const own = type.get(name);
-    const value = own === undefined ? inner : withoutMistyped(own, inner);
+    const field = type.get(name);
+    const value = field === undefined ? inner : withoutMistyped(field, inner);
     return value === undefined ? [] : [[name, value]];
   });
   return Object.fromEntries(used);

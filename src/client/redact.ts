@@ -20,7 +20,7 @@ export function createRedactor(key: string): Redact {
   const coded = (['base64', 'base64url', 'hex'] as const).map(code =>
     Buffer.from(key).toString(code).replace(/=+$/, ''),
   );
-  const spellings = [...spellingsOf(key), ...coded].map(one => one.replace(/[^\w\s]/g, '\\$&'));
+  const spellings = [...spellingsOf(key), ...coded].map(text => text.replace(/[^\w\s]/g, '\\$&'));
   const anySpelling = new RegExp(spellings.join('|'), 'gi');
   const clean = (text: string) => text.replace(anySpelling, REPLACEMENT);
   // A quick check first: parsed data can contain the key only if the body's text does, plainly or in escapes.
@@ -35,7 +35,7 @@ export function repeatsSentValue(text: string, sent: Readonly<Record<string, str
     const bare = value.replace(/^\+/, '');
     if (name === 'api_key') return repeatsPartOfKey(text, value);
     if (PLAIN.has(name) || bare.length < SHORTEST_VALUE) return false;
-    return spellingsOf(bare).some(one => text.includes(one)) || repeatsPart(text, bare);
+    return spellingsOf(bare).some(spelling => text.includes(spelling)) || repeatsPart(text, bare);
   });
 }
 
@@ -74,7 +74,7 @@ function spellingsOf(text: string): readonly string[] {
   const inJson = JSON.stringify(text).slice(1, -1);
   const inUrl = encodeURIComponent(Buffer.from(text).toString());
   const inUrls = [inUrl, inUrl.replaceAll('%20', '+')];
-  const inLowerCase = inUrls.map(one => one.replaceAll(/%../g, code => code.toLowerCase()));
+  const inLowerCase = inUrls.map(url => url.replaceAll(/%../g, code => code.toLowerCase()));
   const inHtml = text.replaceAll(/[&<>"']/g, mark => HTML[mark] ?? mark);
   const all = [text, inJson, inJson.replaceAll('/', '\\/'), ...inUrls, ...inLowerCase, inHtml];
   return [...new Set(all)].sort((a, b) => b.length - a.length);

@@ -92,16 +92,16 @@ const REDIS_URL = 'BULK_ENRICH_REDIS_URL';
 export function resolveRedisUrl(given: string | undefined, flag: string, env: Env): string | undefined {
   if (given === 'none') return undefined;
   refuseEmptyVariable(REDIS_URL, env);
-  const own = env[REDIS_URL]?.trim();
-  if (own !== undefined) checkUrl(own, REDIS_URL);
-  if (given === undefined) return own;
+  const ofUser = env[REDIS_URL]?.trim();
+  if (ofUser !== undefined) checkUrl(ofUser, REDIS_URL);
+  if (given === undefined) return ofUser;
   checkUrl(given, flag);
   if (new URL(given).password !== '')
     throw new UsageError(
       'redis_password',
       `${flag} holds a password, which others on this machine can see. Put the URL into ${REDIS_URL}, and leave ${flag} out.`,
     );
-  return own !== undefined && databaseOf(own) === databaseOf(given) ? own : given;
+  return ofUser !== undefined && databaseOf(ofUser) === databaseOf(given) ? ofUser : given;
 }
 
 function checkUrl(text: string, name: string): void {

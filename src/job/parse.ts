@@ -245,8 +245,8 @@ function faultIn(issue: z.core.$ZodIssue): Complaint {
     return {path: [], message: message.replace(/^Invalid (input|option): /, '').replaceAll('"|"', '", "')};
   const all = issue.errors.flat();
   const inside =
-    all.find(one => one.code === 'unrecognized_keys') ??
-    all.find(one => one.path.length > 0 || one.code !== 'invalid_type');
+    all.find(issue => issue.code === 'unrecognized_keys') ??
+    all.find(issue => issue.path.length > 0 || issue.code !== 'invalid_type');
   if (inside === undefined || inside.code === 'invalid_value' || inside.code === 'invalid_format')
     return {path: [], message};
   const found = faultIn(inside);

@@ -83,5 +83,5 @@ interface JsonChoices {
 
 function choicesOf(schema: z.ZodType): readonly string[] {
   const json = z.toJSONSchema(schema, {io: 'input', unrepresentable: 'any'}) as JsonChoices;
-  return json.enum ?? json.anyOf?.find(one => one.enum !== undefined)?.enum ?? [];
+  return json.enum ?? json.anyOf?.find(choice => choice.enum !== undefined)?.enum ?? [];
 }

@@ -63,15 +63,15 @@ async function showRows(
   const background = makeRunFacts(undefined, readRunStart(file) || Date.now());
   const filter =
     where === undefined ? undefined : createRowFilter(where, file.own, background, () => '--where');
-  let found = 0;
+  let shown = 0;
   for await (const {row, number} of rowsOf(file, rejected)) {
     const cells = level === undefined ? [] : file.cellsOf(row);
     const isSelected =
       level === undefined ? (filter?.(row) ?? number === Number(wanted)) === true : cells[levelAt] === level;
     if (!isSelected) continue;
-    found += 1;
+    shown += 1;
     if (level !== undefined && !json) {
-      if (found === 1) print('stdout', lineOf('row', 'score', 'reasons'));
+      if (shown === 1) print('stdout', lineOf('row', 'score', 'reasons'));
       print('stdout', lineOf(String(number), cells[scoreAt] ?? '', parseReasons(cells[reasonsAt] ?? '')));
       continue;
     }
@@ -82,16 +82,16 @@ async function showRows(
         `Row ${number} of ${path} has no score to explain: it was written with --score none, or with --fields that leave out risk.points.`,
       );
     if (json) printJsonLine(explained?.explanation ?? null);
-    else if (explained !== undefined) print('stdout', `${found === 1 ? '' : '\n'}${renderRow(explained)}\n`);
+    else if (explained !== undefined) print('stdout', `${shown === 1 ? '' : '\n'}${renderRow(explained)}\n`);
     if (wanted !== undefined) return;
   }
   if (wanted !== undefined)
     throw new UsageError('no_risk', `${path} has no row ${wanted}: it was rejected, or the list is shorter.`);
-  if (where !== undefined && found === 0)
+  if (where !== undefined && shown === 0)
     throw new UsageError('no_risk', `${path} has no row where this is true (--where).`);
   if (level === undefined || json) return;
-  const next = found === 0 ? '' : ` To see why: bulk-enrich explain ${shellWord(path)} --row N`;
-  print('stdout', `${pluralize(found, 'row')} of ${level} risk.${next}\n`);
+  const next = shown === 0 ? '' : ` To see why: bulk-enrich explain ${shellWord(path)} --row N`;
+  print('stdout', `${pluralize(shown, 'row')} of ${level} risk.${next}\n`);
 }
 
 const NUMBER_WIDTH = 9;
@@ -110,8 +110,8 @@ function lineOf(row: string, score: string, reasons: string): string {
 function renderRow({explanation, used}: Explained): string {
   const {row, score, level, points, missing, rules, next} = explanation;
   const counted = Object.entries(points).map(([reason, add]) => {
-    const own = rules.filter(rule => rule.reason === reason && rule.shadow !== true);
-    return [reason, signed(add), own.map(({when}) => when).join(' or '), describeAll(own)];
+    const held = rules.filter(rule => rule.reason === reason && rule.shadow !== true);
+    return [reason, signed(add), held.map(({when}) => when).join(' or '), describeAll(held)];
   });
   const shadows = rules.flatMap(rule =>
     rule.shadow === true ? [[`${rule.reason} (shadow)`, 'not added', rule.when, describeAll([rule])]] : [],
@@ -150,7 +150,7 @@ function describeAll(rules: Explained['explanation']['rules']): string {
 /** The values that rules used. They are personal data, so only a terminal shows them: a file may be a log. */
 function renderValues(used: Explained['used']): string[] {
   if (process.stdout.isTTY !== true) return [];
-  const values = new Map(used.flatMap(one => [...one]));
+  const values = new Map(used.flatMap(rule => [...rule]));
   const told = [...values].map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
   return told.length === 0 ? [] : [`Went by: ${told.join(', ')}.`];
 }

@@ -200,6 +200,13 @@ function barOf(share: number, longest: number): string {
 function spendAsCsv({by, groups}: Spend): string {
   return csvTable(
     [by, 'runs', 'calls', 'credits_spent', 'credits_maybe_spent', 'money'],
-    groups.map(one => [one.name, one.runs, one.calls, one.spent, one.maybe_spent, sumText(one.money)]),
+    groups.map(({name, runs, calls, spent, maybe_spent: maybe, money}) => [
+      name,
+      runs,
+      calls,
+      spent,
+      maybe,
+      sumText(money),
+    ]),
   );
 }

@@ -187,9 +187,9 @@ function headOf(file: string): string {
 
 function columnLines({chosen, leftOut, hasSeveral, lacksCountries}: ProposedColumns): string[] {
   const named = ([...intelligenceNames, 'country'] as const).flatMap(name => {
-    const own = chosen.filter(({operation}) => operation === name);
-    const why = own.map(one => one.why).join('; ');
-    return own.length === 0 ? [] : [line(name, settingOf(name, own), why)];
+    const columns = chosen.filter(({operation}) => operation === name);
+    const why = columns.map(column => column.why).join('; ');
+    return columns.length === 0 ? [] : [line(name, settingOf(name, columns), why)];
   });
   const several = 'of several values in a cell: first (in X-Forwarded-For the client), last or only';
   const national = 'the country of phone numbers in national form';
@@ -197,7 +197,9 @@ function columnLines({chosen, leftOut, hasSeveral, lacksCountries}: ProposedColu
     ...named,
     ...(hasSeveral ? [line('fromList', 'first', several)] : []),
     ...(lacksCountries ? [hintLine('defaultCountry', 'US', national)] : []),
-    ...leftOut.map(one => hintLine(one.operation, settingOf(one.operation, [one]), `left out: ${one.why}`)),
+    ...leftOut.map(column =>
+      hintLine(column.operation, settingOf(column.operation, [column]), `left out: ${column.why}`),
+    ),
   ];
 }
 

@@ -28,10 +28,10 @@ export async function lookupCommand(
 ): Promise<number> {
   const settings = checkSettings(undefined, withoutMissingFlags(flags));
   if (!isIntelligence(operation)) {
-    const own = isOperation(operation) ? ` (bulk-enrich ${operation} has its own command)` : '';
+    const advice = isOperation(operation) ? ` (bulk-enrich ${operation} has its own command)` : '';
     throw new UsageError(
       'unknown_operation',
-      `lookup: expected ${joinWithOr(intelligenceNames)}, not "${operation}"${own}.${didYouMean(operation, intelligenceNames)}`,
+      `lookup: expected ${joinWithOr(intelligenceNames)}, not "${operation}"${advice}.${didYouMean(operation, intelligenceNames)}`,
     );
   }
   const params = {[operation]: canonicalParam(operation, operation, value, settings, 'This value')};

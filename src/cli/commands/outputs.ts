@@ -85,8 +85,8 @@ function changeTable(changes: Changes, paths: readonly [old: string, fresh: stri
   ] as const;
   const troubles = sides.flatMap(([path, side]) => troublesOf(changes, path, side));
   const only = sides.flatMap(([path, side]) => {
-    const own = changes.columns[side];
-    return own.length === 0 ? [] : [`Only ${path} has ${own.join(', ')}: not compared.`];
+    const names = changes.columns[side];
+    return names.length === 0 ? [] : [`Only ${path} has ${names.join(', ')}: not compared.`];
   });
   return [
     `${formatCount(added)} new, ${formatCount(gone)} gone, ${formatCount(changed)} changed, ${formatCount(unchanged)} unchanged${by}.`,

@@ -72,11 +72,13 @@ const CONDITIONS = ['conditional', 'filtered'] as const;
 function render(report: PlanReport, job: Job, next: string | undefined): string {
   const {endpoint, settings} = job;
   const width = terminalWidth('stdout');
-  const named = (mark: string) => (one: PlanReport['columns'][number]) => [
-    `  ${one.operation}${one.operation === 'country' ? '' : mark}`,
-    `"${one.column}"`,
-    one.how,
-  ];
+  const named =
+    (mark: string) =>
+    ({operation, column, how}: PlanReport['columns'][number]) => [
+      `  ${operation}${operation === 'country' ? '' : mark}`,
+      `"${column}"`,
+      how,
+    ];
   const lookups = Object.entries(report.lookups);
   const selective = lookups.some(([, {filtered, conditional}]) => filtered + conditional > 0);
   const figures = selective ? [...FIGURES, ...CONDITIONS] : FIGURES;
