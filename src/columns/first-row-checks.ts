@@ -3,7 +3,6 @@ import {InputError} from '../input/input-error.ts';
 import type {InputFormat, InputRecord, Row} from '../input/row.ts';
 import {suggestCountry} from '../job/settings/lookup-settings.ts';
 import type {Settings} from '../job/settings.ts';
-import {codeAdvice} from '../lookup/code-meanings.ts';
 import {readCountryCell} from '../operations/country.ts';
 import {
   type Intelligence,
@@ -12,6 +11,7 @@ import {
   isValueOfOperation,
   operations,
 } from '../operations/table.ts';
+import {codeAdvice} from '../report/code-meanings.ts';
 import {type Said, say, set} from '../sentence.ts';
 import {adviseOnCommonText} from './guess-messages.ts';
 import type {RowPlanner} from './plan-row.ts';

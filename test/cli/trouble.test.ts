@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {formatTroubles} from '../../src/cli/terminal/outcome.ts';
 import type {Settings} from '../../src/job/settings.ts';
-import {codeMeaning} from '../../src/lookup/code-meanings.ts';
+import {codeMeaning} from '../../src/report/code-meanings.ts';
 
 const heading = {heading: 'Wrong:', most: 2, allIn: 'the summary', settings: {}};
 

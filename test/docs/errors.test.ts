@@ -2,8 +2,8 @@ import {expect, test} from 'vitest';
 import texts from '../../src/codes.json' with {type: 'json'};
 import {unaskedCodes} from '../../src/ledger/lookup-outcome.ts';
 import {INTERRUPTED_CODE} from '../../src/ledger/run/ledger-entry.ts';
-import {codeAdvice, codeMeaning} from '../../src/lookup/code-meanings.ts';
 import {operationNames, operations} from '../../src/operations/table.ts';
+import {codeAdvice, codeMeaning} from '../../src/report/code-meanings.ts';
 import {errorCodes} from '../codes/error-codes.ts';
 import {expectPage, textOf} from './blocks.ts';
 

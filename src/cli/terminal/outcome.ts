@@ -5,7 +5,7 @@ import type {Job} from '../../job/job.ts';
 import {logEvent} from '../../job/log-events.ts';
 import {rejectionAgeMs} from '../../job/setting-types.ts';
 import type {Settings} from '../../job/settings.ts';
-import {codeAdvice, codeMeaning} from '../../lookup/code-meanings.ts';
+import {codeAdvice, codeMeaning} from '../../report/code-meanings.ts';
 import {
   formatCount,
   formatDuration,

@@ -1,6 +1,6 @@
-import {codeMeaning} from '../../lookup/code-meanings.ts';
 import {type TopKind, topKinds} from '../../operations/operation.ts';
 import {operationTitle} from '../../operations/table.ts';
+import {codeMeaning} from '../code-meanings.ts';
 import {formatCount, formatPercent, pluralize} from '../format.ts';
 import {type ReportTable, rankingOf, type Section, type Tone, tableOf, withRows} from '../model.ts';
 import {lookupTotal} from '../run-record.ts';
