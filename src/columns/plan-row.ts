@@ -6,9 +6,9 @@ import {
   lookupForRequest,
   makeInternalFailure,
 } from '../ledger/lookup-outcome.ts';
-import {OutcomeCache} from '../lookup/outcome-cache.ts';
 import type {CanonicalCell, CellRules, RepairCode} from '../operations/cell.ts';
 import {rowCountry} from '../operations/country.ts';
+import {RecentValues} from '../operations/memoize.ts';
 import type {IntelligenceSpec} from '../operations/operation.ts';
 import {operations} from '../operations/table.ts';
 import {perVerifyInput, type VerifyInput, verifyInputNames} from '../operations/verify.ts';
@@ -128,7 +128,7 @@ const CELL_BYTES = 150;
 
 /** Remembers the planned cells of phone numbers: judging one takes ten times as long as finding it here. */
 function remembering(judge: JudgeCell): JudgeCell {
-  const known = new OutcomeCache<PlannedCell>(REMEMBERED_BYTES, () => CELL_BYTES);
+  const known = new RecentValues<PlannedCell>(REMEMBERED_BYTES, () => CELL_BYTES);
   return (text, country) => {
     const name = country === undefined ? text : `${country}\0${text}`;
     const before = known.get(name);

@@ -9,10 +9,10 @@ import {
 } from '../ledger/lookup-outcome.ts';
 import {lastAsked} from '../ledger/run/budget.ts';
 import type {LedgerEntry} from '../ledger/run/ledger-entry.ts';
+import {RecentValues} from '../operations/memoize.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import {type Call, type LookupOptions, newCall, resultOf, type Waiter} from './call.ts';
 import type {Executor} from './executor.ts';
-import {OutcomeCache} from './outcome-cache.ts';
 
 const RECENT_BYTES = 4_194_304;
 
@@ -23,7 +23,7 @@ export class Lookups {
   /** Calls under way, by key. All rows with the key wait for the same one. */
   readonly #underWay = new Map<string, Call>();
   /** Recent outcomes, so that the ledger is not read again for each row with the same value. */
-  readonly #recent = new OutcomeCache<Outcome>(RECENT_BYTES, (_, outcome) =>
+  readonly #recent = new RecentValues<Outcome>(RECENT_BYTES, (_, outcome) =>
     'data' in outcome ? (outcome.data?.length ?? 0) : 0,
   );
   readonly #occurrences = new TokenOccurrences();

@@ -1,6 +1,6 @@
 import {stringify} from 'csv-stringify/sync';
 import type {InputFormat, Reject} from '../input/row.ts';
-import {OutcomeCache} from '../lookup/outcome-cache.ts';
+import {RecentValues} from '../operations/memoize.ts';
 
 /** Makes the text of a CSV record, without its line end. */
 export type CsvLine = (cells: readonly string[]) => string;
@@ -16,7 +16,7 @@ const QUOTED_BYTES = 262_144;
 export function createCsvLine(delimiter: string): CsvLine {
   const isOdd = (cell: string) => /["\r\n]/.test(cell) || cell.includes(delimiter);
   const options = {delimiter, eof: false, quoted_match: /[\r\n]/};
-  const recent = new OutcomeCache<string>(QUOTED_BYTES, (cell, text) => cell.length + text.length);
+  const recent = new RecentValues<string>(QUOTED_BYTES, (cell, text) => cell.length + text.length);
   const quoted = (cell: string) => {
     const known = recent.get(cell);
     if (known !== undefined) return known;

@@ -3,8 +3,8 @@ import {UsageError} from '../errors.ts';
 import {jsonMembers} from '../input/records/json-reader.ts';
 import type {FileRow, InputFormat, Row} from '../input/row.ts';
 import type {CellResult} from '../ledger/lookup-outcome.ts';
-import {OutcomeCache} from '../lookup/outcome-cache.ts';
 import type {RepairCode} from '../operations/cell.ts';
+import {RecentValues} from '../operations/memoize.ts';
 import type {Risk, RuleOutcomes} from '../score/scorer.ts';
 import {
   addedNames,
@@ -123,7 +123,7 @@ function resultText(
 ): (row: EnrichedRow) => string {
   const safe = escapeAnswers ? formulaSafe : (text: string) => text;
   const all = listResultColumns(column);
-  const recent = new OutcomeCache<string>(RECENT_BYTES, (data, text) => data.length + text.length);
+  const recent = new RecentValues<string>(RECENT_BYTES, (data, text) => data.length + text.length);
   return ({results, answers}) => {
     const result = results[index] as CellResult;
     const known = isPlain(result) ? recent.get(result.data) : undefined;

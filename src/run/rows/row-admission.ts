@@ -4,10 +4,10 @@ import type {InputRecord, Row} from '../../input/row.ts';
 import {type CellResult, type Lookup, makeInternalFailure} from '../../ledger/lookup-outcome.ts';
 import type {Waiter} from '../../lookup/call.ts';
 import type {Lookups} from '../../lookup/lookups.ts';
-import {parseAnswer} from '../../lookup/outcome-cache.ts';
 import {RowsError} from '../io.ts';
 import type {Layout} from '../layout/layout.ts';
 import {makeErrorStop, type Stopper} from '../stop.ts';
+import {parseAnswer} from './answer-parser.ts';
 import type {PendingRecord, ReorderBuffer} from './reorder-buffer.ts';
 
 interface Stages {

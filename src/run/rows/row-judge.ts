@@ -1,13 +1,13 @@
 import {CodedError, describeUnforeseenError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
 import {makeInternalFailure} from '../../ledger/lookup-outcome.ts';
-import type {parseAnswer} from '../../lookup/outcome-cache.ts';
 import {packageVersion} from '../../operations/package-files.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import type {Risk} from '../../score/scorer.ts';
 import type {RowView} from '../../score/subjects.ts';
 import type {RunIo} from '../io.ts';
 import type {Layout} from '../layout/layout.ts';
+import type {parseAnswer} from './answer-parser.ts';
 import type {ReadyRecord} from './reorder-buffer.ts';
 
 const NOT_SCORED = {risk: undefined, outcomes: undefined};

@@ -2,7 +2,6 @@ import {rmSync} from 'node:fs';
 import type {FileDigest} from '../../disk/digest.ts';
 import {CodedError} from '../../errors.ts';
 import type {Reject} from '../../input/row.ts';
-import {createSharedAnswerParser, parseAnswer} from '../../lookup/outcome-cache.ts';
 import {formatRejectAsJson} from '../../output/csv-line.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import {FileSink, type Sink} from '../../output/sink.ts';
@@ -11,6 +10,7 @@ import {partialPath} from '../destination.ts';
 import type {EnrichedObject, RunIo} from '../io.ts';
 import type {Layout} from '../layout/layout.ts';
 import type {RunDirectory} from '../state/run-directory.ts';
+import {createSharedAnswerParser, parseAnswer} from './answer-parser.ts';
 import type {ReadyRecord} from './reorder-buffer.ts';
 import {RowJudge} from './row-judge.ts';
 
