@@ -42,7 +42,7 @@ export function makeRunRecord(summary: Summary): RunRecord {
   const known = lookupTotal(summary, 'from_store');
   const {spent, maybe_spent, account} = credits;
   const byOperation = Object.entries(credits.by_operation).map(
-    ([name, own]) => [name, {calls: lookups[name]?.calls ?? 0, ...own}] as const,
+    ([name, paid]) => [name, {calls: lookups[name]?.calls ?? 0, ...paid}] as const,
   );
   const [list = ''] = summary.input.paths;
   return {
@@ -66,7 +66,6 @@ export function makeRunRecord(summary: Summary): RunRecord {
   };
 }
 
-/** The account that paid, as in account files. */
 export function accountOfSummary({endpoint, credits}: Summary): RunRecord['account'] {
   return {
     endpoint: endpoint.kind === 'embedded' ? 'embedded' : (endpoint.base_url ?? ''),
@@ -95,10 +94,9 @@ export function roundQuotient(value: number): number {
   return Math.round(value * 1e6) / 1e6;
 }
 
-/** Adds up these counts over all operations. */
 export function lookupTotal({lookups}: Summary, ...names: (keyof LookupCounts)[]): number {
-  const own = Object.values(lookups).flatMap(counts => names.map(name => counts[name]));
-  return own.reduce((sum, count) => sum + count, 0);
+  const counted = Object.values(lookups).flatMap(counts => names.map(name => counts[name]));
+  return counted.reduce((sum, count) => sum + count, 0);
 }
 
 /** The credits that a run saved. What conditions saved is a part of `prefilter`. */
@@ -108,42 +106,33 @@ export function savedTotal({saved}: Summary['credits']): number {
 
 export type Grouping = 'day' | 'job' | 'operation';
 
-interface Spent {
-  readonly runs: number;
-  readonly calls: number;
-  readonly spent: number;
+const DAY_MS = 86_400_000;
+const NOTHING = {
+  ...{runs: 0, calls: 0, spent: 0},
   /** Credits that may have been charged without a usable answer. */
-  readonly maybe_spent: number;
+  maybe_spent: 0,
   /** Money spent, by currency, of runs whose account has a price. */
-  readonly money: Readonly<Record<string, number>>;
-}
+  money: {} as Readonly<Record<string, number>>,
+};
+type Spent = typeof NOTHING;
 
 /** The object that `spend --json` writes. */
-export interface Spend {
-  readonly since: string;
-  readonly by: Grouping;
-  /** `name`: by `day` the day (UTC), by `job` the job's name, or else the list's, by `operation` its name. */
-  readonly groups: readonly (Spent & {readonly name: string})[];
-  readonly total: Spent;
-}
-
-const DAY_MS = 86_400_000;
-const NOTHING: Spent = {runs: 0, calls: 0, spent: 0, maybe_spent: 0, money: {}};
+export type Spend = ReturnType<typeof sumSpending>;
 
 /**
  * Sums up the credits of runs, in the order of their ends, by day (every day from the first to the last), or by job or
  * operation (the highest sum first).
  */
-export function sumSpending(records: readonly RunRecord[], since: string, by: Grouping): Spend {
+export function sumSpending(records: readonly RunRecord[], since: string, by: Grouping) {
   const sums = new Map(by === 'day' ? daysOf(records).map(day => [day, NOTHING]) : []);
   for (const record of records)
     for (const [name, part] of partsOf(record, by)) sums.set(name, sumOf(sums.get(name) ?? NOTHING, part));
+  /** `name`: by `day` the day (UTC), by `job` the job's name, or else the list's, by `operation` its name. */
   const groups = [...sums].map(([name, sum]) => ({name, ...sum}));
   if (by !== 'day') groups.sort((a, b) => b.spent + b.maybe_spent - a.spent - a.maybe_spent);
   return {since, by, groups, total: records.map(record => spentBy(record)).reduce(sumOf, NOTHING)};
 }
 
-/** The spending of a run: all of it, or the `part` of an operation. */
 function spentBy(
   {calls, credits, price}: RunRecord,
   part: Pick<Spent, 'calls' | 'spent' | 'maybe_spent'> = {calls, ...credits},
@@ -160,27 +149,26 @@ function partsOf(record: RunRecord, by: Grouping): (readonly [group: string, par
     case 'job':
       return [[record.job ?? record.list ?? '-', spentBy(record)]];
     case 'operation':
-      return Object.entries(record.credits.by_operation).map(([name, own]) => [name, spentBy(record, own)]);
+      return Object.entries(record.credits.by_operation).map(([name, part]) => [name, spentBy(record, part)]);
     default:
       return by satisfies never;
   }
 }
 
 /** Adds up two sums. Rounds credits and money, since binary fractions are inexact. */
-function sumOf(one: Spent, other: Spent): Spent {
-  const money = {...one.money};
-  for (const [currency, amount] of Object.entries(other.money))
+function sumOf(sum: Spent, part: Spent): Spent {
+  const money = {...sum.money};
+  for (const [currency, amount] of Object.entries(part.money))
     money[currency] = roundQuotient((money[currency] ?? 0) + amount);
   return {
-    runs: one.runs + other.runs,
-    calls: one.calls + other.calls,
-    spent: roundCredits(one.spent + other.spent),
-    maybe_spent: roundCredits(one.maybe_spent + other.maybe_spent),
+    runs: sum.runs + part.runs,
+    calls: sum.calls + part.calls,
+    spent: roundCredits(sum.spent + part.spent),
+    maybe_spent: roundCredits(sum.maybe_spent + part.maybe_spent),
     money,
   };
 }
 
-/** All days from the first to the last. */
 function daysOf(records: readonly RunRecord[]): string[] {
   const last = Date.parse(records.at(-1)?.ended_at ?? '');
   const days: string[] = [];

@@ -15,7 +15,6 @@ const LINE_EVERY_MS = 30_000;
 /** Calls per second below which the status line says that the run waits, unless a call is in flight. */
 const IDLE_BELOW = 0.5;
 
-/** True if progress is shown on a line that is redrawn. */
 export function hasBar({quiet, forMachine}: Console): boolean {
   return !quiet && !forMachine && canRedraw(process.env.CI);
 }
@@ -38,8 +37,8 @@ function repeat(work: () => void, everyMs: number, console: Console): () => void
 }
 
 /**
- * Shows a run's progress: on a redrawn line at a terminal, elsewhere on a new line every 30 s. Returns a function
- * that ends the display. SIGUSR1 tells it at once, as of dd. `counted`: the number of calls left at the start, if it was counted.
+ * Shows a run's progress: on a redrawn line at a terminal, elsewhere on a new line every 30 s, and on SIGUSR1 at once, as
+ * dd does. Returns a function that ends this. `counted`: the number of calls left at the start, if it was counted.
  */
 export function startProgress(session: Session, console: Console, counted?: number): () => void {
   for (const sentence of formatOpening(session)) console.say(sentence);
@@ -105,29 +104,9 @@ export class Speedometer {
   }
 }
 
-export interface ProgressFigures {
-  readonly now: number;
-  /** Rows written or rejected in this session, which begins at the first row. */
-  readonly rows: number;
-  /** Total number of rows; estimated during reading, undefined if the input's size is unknown. */
-  readonly total: number | undefined;
-  /** Values that this session has looked up, and has to look up (`total`); undefined if `total` was not counted. */
-  readonly calls: {readonly made: number; readonly total: number} | undefined;
-  readonly callsPerSecond: number;
-  /** Milliseconds left at the current speed. */
-  readonly leftMs: number | undefined;
-  readonly credits: number;
-  readonly maxCredits: number | undefined;
-  readonly pause: Pause | undefined;
-  /** Calls per second to which throttling lowered the rate. */
-  readonly slowedTo: number | undefined;
-  /** True if no call has been made for a while: all values left have failed, and wait for their next try. */
-  readonly idle: boolean;
-  /** True if the run reads no more rows for now: it holds its maximum of rows, which wait for a slow value. */
-  readonly windowFull: boolean;
-}
+export type ProgressFigures = ReturnType<typeof statusOf>;
 
-function statusOf(session: Session, speed: Speedometer, counted: number | undefined): ProgressFigures {
+function statusOf(session: Session, speed: Speedometer, counted: number | undefined) {
   const {startedAt, job, input, asking, output} = session;
   const now = session.clock();
   const {tally, budget} = asking.ledger;
@@ -144,10 +123,14 @@ function statusOf(session: Session, speed: Speedometer, counted: number | undefi
   const perRow = rows === 0 ? 0 : made / rows;
   const callsLeft = calls ? calls.total - calls.made : rowsLeft && rowsLeft * perRow;
   const rowsPerSecond = now === startedAt ? 0 : (rows * 1_000) / (now - startedAt);
+  const isSlowed = current !== undefined && (limit === undefined || current < 0.95 * limit);
   return {
     now,
+    /** Rows written or rejected in this session, which begins at the first row. */
     rows,
+    /** Estimated during reading; undefined if the input's size is unknown. */
     total,
+    /** Values that this session has looked up, and has to look up (`total`); undefined if that was not counted. */
     calls,
     callsPerSecond,
     leftMs: estimateTimeLeft(
@@ -157,8 +140,11 @@ function statusOf(session: Session, speed: Speedometer, counted: number | undefi
     credits: toCredits(budget.committed),
     maxCredits: job.settings.maxCredits,
     pause,
-    slowedTo: current !== undefined && (limit === undefined || current < 0.95 * limit) ? current : undefined,
+    /** Calls per second to which throttling lowered the rate. */
+    slowedTo: isSlowed ? current : undefined,
+    /** No call has been made for a while: all values left have failed, and wait for their next try. */
     idle: made > 0 && inFlight === 0 && callsPerSecond < IDLE_BELOW,
+    /** The run reads no more rows for now: it holds its maximum of rows, which wait for a slow value. */
     windowFull: output.window.full,
   };
 }
@@ -173,16 +159,13 @@ function totalRows(
   return Math.min(total, limit ?? total);
 }
 
-/** A number that is left to do, and how much of it is done in a second. */
+/** What is left to do, and how much of it is done in a second. */
 interface Left {
   readonly left: number | undefined;
   readonly perSecond: number;
 }
 
-/**
- * Estimated milliseconds to the end, from the calls left and their speed. If no calls are left (the store knows
- * all values) or no calls are being made, the rows left and their speed count instead.
- */
+/** Estimated milliseconds to the end: by the calls left, or by the rows if no calls are left or being made. */
 export function estimateTimeLeft(calls: Left, rows: Left): number | undefined {
   const {left, perSecond} = (calls.left ?? 0) > 0 && calls.perSecond > 0 ? calls : rows;
   return left === undefined || perSecond === 0 ? undefined : (left / perSecond) * 1_000;
@@ -220,9 +203,8 @@ export function formatPhase(what: string, {share, rows}: PhaseProgress, width?: 
 const BAR_LENGTHS = [20, 10, 5];
 
 /**
- * Joins the bar and the parts in a line of at most `width` characters. In a narrow terminal the bar gets shorter.
- * If no bar fits, the first part is cut to its share: `45% of calls` becomes `45%`. If still no bar fits, the line
- * has no bar, and parts between the first and the last are left out until it fits.
+ * Joins the bar and the parts in a line of at most `width` characters. To fit, the bar gets shorter, then the first part
+ * (`45% of calls` becomes `45%`), then the bar goes, then the parts between the first and the last.
  */
 function barLine(share: number | undefined, parts: string[], width = Number.POSITIVE_INFINITY): string {
   const spaceLeft = () => width - parts.join(' · ').length;

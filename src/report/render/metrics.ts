@@ -6,22 +6,17 @@ import declared from './metrics.json' with {type: 'json'};
 /** A number, or numbers by the value of a metric's first label, then by that of the next. Unknown ones are left out. */
 type Figure = number | null | undefined | {readonly [labelValue: string]: Figure};
 
-/** A metric without any figure is left out. */
 export type Metric = readonly [name: string, help: string, figure: Figure, ...labels: string[]];
 
 type MetricName = keyof typeof declared;
 type Figures = Readonly<Partial<Record<MetricName, Figure>>>;
 
 /** The end of a run. It is also known for a run that could not begin, which has no summary. */
-interface RunEnd {
+interface RunEnd
+  extends Pick<Summary, 'finished_at' | 'exit_code'>,
+    Partial<Pick<Summary, 'reason' | 'duration_ms' | 'drift' | 'unfinished_days'>> {
   /** Null for a run without a job's name; undefined if the name is unknown. */
   readonly job: string | null | undefined;
-  readonly finished_at: string;
-  readonly exit_code: number;
-  readonly reason?: string;
-  readonly duration_ms?: number;
-  readonly drift?: Summary['drift'];
-  readonly unfinished_days?: Summary['unfinished_days'];
 }
 
 /**
@@ -36,10 +31,7 @@ export function renderMetrics(summary: Summary, before = ''): string {
   });
 }
 
-/**
- * Metrics of a run that could not begin, and so has no summary. `before` is the file's previous content. If `job`
- * is unknown, the job's name in `before` is kept, since alerts use the metrics with that name.
- */
+/** Metrics of a run that could not begin. If its `job` is unknown, the name in `before` is kept, as alerts go by it. */
 export function renderUnstartedMetrics({job: known, ...end}: RunEnd, before = ''): string {
   const job = known === undefined ? (findLabelValue(before, 'job_name') ?? null) : known;
   return metricsOfJob(job, endFigures({...end, job}, before), {});
@@ -126,7 +118,6 @@ function inSeconds(ms: number | null = null): number | null {
   return ms && ms / 1_000;
 }
 
-/** A job's value in a text of metrics; null without one. */
 function valueIn(before: string, name: string, job: string): number | null {
   const start = `${sampleName(name, {job_name: job})} `;
   const line = before.split('\n').find(text => text.startsWith(start));
@@ -142,11 +133,11 @@ type Labels = Readonly<Record<string, string>>;
 
 /**
  * The text of all metrics that have figures. A name that ends in `_total` is a counter's, a metric with the label
- * `quantile` is a summary, all others are gauges. `own`: labels to add to every sample.
+ * `quantile` is a summary, all others are gauges. `more`: labels to add to every sample.
  */
-export function formatPrometheusText(metrics: readonly Metric[], own: Labels = {}): string {
+export function formatPrometheusText(metrics: readonly Metric[], more: Labels = {}): string {
   const texts = metrics.map(([name, help, figure, ...labels]) => {
-    const samples = samplesOf(figure, labels, own);
+    const samples = samplesOf(figure, labels, more);
     if (samples.length === 0) return '';
     const type = name.endsWith('_total') ? 'counter' : labels.includes('quantile') ? 'summary' : 'gauge';
     const lines = samples.map(([labelled, value]) => `${sampleName(name, labelled)} ${value}\n`);
@@ -158,15 +149,14 @@ export function formatPrometheusText(metrics: readonly Metric[], own: Labels = {
 function samplesOf(
   figure: Figure,
   [label = '', ...inner]: readonly string[],
-  own: Labels,
+  more: Labels,
 ): [Labels, number][] {
-  if (typeof figure === 'number') return [[own, figure]];
+  if (typeof figure === 'number') return [[more, figure]];
   return Object.entries(figure ?? {}).flatMap(([value, part]) =>
-    samplesOf(part, inner, {...own, [label]: value}),
+    samplesOf(part, inner, {...more, [label]: value}),
   );
 }
 
-/** A sample's name with its labels, as its line begins. */
 function sampleName(name: string, labels: Labels): string {
   const escaped = (text: string) =>
     text.replace(/[\\"\n]/g, character => (character === '\n' ? '\\n' : `\\${character}`));

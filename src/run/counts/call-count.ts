@@ -31,14 +31,14 @@ export class CallCount {
       ...lookups.filter(isRedeeming).map(lookup => this.#occurrences.next(lookup, isTaken)),
     ];
     for (const operation of operationNames) {
-      const own = fresh.filter(lookup => lookup.operation === operation);
-      if (own.length === 0) continue;
-      const keys = own.map(lookup => lookup.key);
+      const distinct = fresh.filter(lookup => lookup.operation === operation);
+      if (distinct.length === 0) continue;
+      const keys = distinct.map(lookup => lookup.key);
       const stored = this.#store.find(keys, operation);
-      const unknown = own.filter(({key}) => stored?.get(key)?.validity !== 'fresh');
+      const unknown = distinct.filter(({key}) => stored?.get(key)?.validity !== 'fresh');
       const counts = this.operations[operation];
-      counts.distinct += own.length;
-      counts.known += own.length - unknown.length;
+      counts.distinct += distinct.length;
+      counts.known += distinct.length - unknown.length;
       counts.calls += unknown.length;
       for (const lookup of unknown) this.cost += this.#costOf(lookup);
       this.see(unknown, stored);

@@ -9,42 +9,15 @@ import {type Operation, operationNames, operations, perOperation} from '../../op
 import type {AnswerField, TargetColumns} from '../../output/columns.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import {rankByCount} from '../../report/format.ts';
-import {countRisk, countRules, emptyRiskTally, type RiskTally} from './risk-counts.ts';
-
-/** Counts over the written rows. */
-export interface Counters {
-  readonly rows: {written: number; rejected: number; ok: number; with_errors: number};
-  /** Number of cells by status. The numbers add up to all cells. */
-  readonly lookups: Record<Operation, Record<CellResult['status'], number>>;
-  readonly errors: ErrorCounts;
-  /** Cells that were repaired before their lookup, by operation. */
-  readonly repaired: Record<Operation, number>;
-  readonly repairs: ErrorCounts;
-  /**
-   * Skipped cells, by operation and by the reason's code. The job wanted no lookup (such as `condition`), or
-   * no call was possible (such as `budget`).
-   */
-  readonly skipped: Record<Operation, Record<string, number>>;
-  /** Cells with an expired answer, by operation and by the code for why the answer could not be renewed. */
-  readonly stale: Record<Operation, Record<string, number>>;
-  /** Cells whose value the service rejected in two runs, so that later ones don't look it up. */
-  readonly rejected: Record<Operation, number>;
-  /** Cells whose value the service refused with a code of its own: an answer, even if it is not believed yet. */
-  refused: number;
-  /** The most common countries, networks and domains among the answers. */
-  readonly top: TopCountsByKind;
-  readonly risk: RiskTally;
-  /** By operation and field: number of answers that have the field, and of those in which it is true. */
-  readonly fields: Record<Operation, Record<string, FieldCount>>;
-}
+import {countRisk, countRules, emptyRiskTally} from './risk-counts.ts';
 
 /** By code: how often it was counted, and the numbers of the first rows with it. */
 type ErrorCounts = Record<string, {count: number; rows: number[]; service?: true}>;
 
-export interface FieldCount {
-  present: number;
-  true: number;
-}
+/** By field: number of answers that have it, and of those in which it is true. */
+export type FieldCounts = Record<string, {present: number; true: number}>;
+
+export type Counters = ReturnType<typeof emptyCounters>;
 
 /** Maximum number of rows that are named for each error code. */
 const NAMED_ROWS = 10;
@@ -54,21 +27,28 @@ const OTHER_CODES = 'other_codes';
 /** After a code that is the service's word: the same word of this program is another code. */
 const OF_SERVICE = ' service';
 
-export function emptyCounters(): Counters {
-  const zero = () => ({ok: 0, empty: 0, invalid: 0, failed: 0, unknown: 0, skipped: 0});
+/** Counts over the written rows. Those by operation are of its cells. */
+export function emptyCounters() {
+  const byCode = (): Record<string, number> => ({});
   return {
     rows: {written: 0, rejected: 0, ok: 0, with_errors: 0},
-    lookups: perOperation(zero),
-    errors: {},
+    /** By status. The numbers add up to all cells. */
+    lookups: perOperation(() => ({ok: 0, empty: 0, invalid: 0, failed: 0, unknown: 0, skipped: 0})),
+    errors: {} as ErrorCounts,
+    /** Cells that were repaired before their lookup. */
     repaired: perOperation(() => 0),
-    repairs: {},
-    skipped: perOperation(() => ({})),
-    stale: perOperation(() => ({})),
+    repairs: {} as ErrorCounts,
+    /** Skipped cells by code: none was wanted (such as `condition`), or possible (such as `budget`). */
+    skipped: perOperation(byCode),
+    /** Cells with an expired answer, by the code for why the answer could not be renewed. */
+    stale: perOperation(byCode),
+    /** Cells whose value the service rejected in two runs, so that later ones don't look it up. */
     rejected: perOperation(() => 0),
+    /** Cells whose value the service refused with a code of its own: an answer, even if it is not believed yet. */
     refused: 0,
     top: emptyTopCounts(),
     risk: emptyRiskTally(),
-    fields: perOperation(() => ({})),
+    fields: perOperation((): FieldCounts => ({})),
   };
 }
 
@@ -77,7 +57,6 @@ export function countReject(counters: Counters, {reason, record}: Reject): void 
   countError(counters.errors, `rejected.${reason}`, record);
 }
 
-/** A column of results, as far as its counts need it. */
 interface CountedColumn extends Pick<TargetColumns, 'answerFields'> {
   readonly target: Pick<Target, 'operation' | 'cell'>;
 }
@@ -116,11 +95,7 @@ export function countRow(
   if (outcomes !== undefined) countRules(counters.risk, outcomes);
 }
 
-export function countFields(
-  counts: Record<string, FieldCount>,
-  answer: unknown,
-  fields: readonly AnswerField[],
-): void {
+export function countFields(counts: FieldCounts, answer: unknown, fields: readonly AnswerField[]): void {
   for (const {name, path} of fields) {
     const value = getAtPath(answer, path);
     if (value === undefined || value === null) continue;
@@ -179,7 +154,6 @@ export function sumCells(
   return codes.reduce((sum, code) => sum + (counts[code] ?? 0), 0);
 }
 
-/** Number of cells whose lookup failed or has an unknown outcome, over all operations. */
 export function sumFailedCells({lookups}: Counters): number {
   return sumOver(name => lookups[name].failed + lookups[name].unknown);
 }
@@ -219,9 +193,8 @@ export function emptyTopCounts(): TopCountsByKind {
 }
 
 /**
- * Counts an answer under the names in it, such as its network. If a name is new and repeats the cell's value,
- * counts it as {@link REDACTED_FIELD_NAME}, so that the summary does not show the value. Domains keep their names,
- * but rare ones are not shown: see {@link FEWEST_OF_A_DOMAIN}.
+ * Counts an answer under the names in it, such as its network. A new name that repeats the cell's value is counted as
+ * {@link REDACTED_FIELD_NAME}. Domains keep their names, but rare ones are not shown: see {@link FEWEST_OF_A_DOMAIN}.
  */
 export function countTopNames(
   top: TopCountsByKind,
@@ -230,8 +203,8 @@ export function countTopNames(
   cell?: string,
 ): void {
   for (const [kind, path] of operations[operation].top) {
-    const found = getAtPath(answer, path);
-    const name = typeof found === 'string' ? found.trim() : '';
+    const value = getAtPath(answer, path);
+    const name = typeof value === 'string' ? value.trim() : '';
     if (name === '') continue;
     const isKnown = kind === 'domains' || cell === undefined || Object.hasOwn(top[kind].counts, name);
     countTopName(
@@ -241,10 +214,7 @@ export function countTopNames(
   }
 }
 
-/**
- * Counts a name. At more than twice {@link KEPT} names, the rarer ones are dropped. So counts may be too low, but
- * never too high.
- */
+/** Counts a name. At more than twice {@link KEPT} names, the rarer ones go: counts may be too low, never too high. */
 export function countTopName(top: TopCounts, name: string): void {
   const key = name.slice(0, LONGEST_NAME);
   if (key === '__proto__') return;

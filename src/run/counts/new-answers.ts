@@ -5,7 +5,7 @@ import {fieldTypes, getAtPath, lacksSignals, signals} from '../../operations/fie
 import {type Operation, operationNames, perOperation} from '../../operations/table.ts';
 import {fieldsOfOperation} from '../../output/columns.ts';
 import {pluralize, rankByCount} from '../../report/format.ts';
-import {countFields, type FieldCount} from './counters.ts';
+import {countFields, type FieldCounts} from './counters.ts';
 
 /** Earlier answers that are read of each operation, and the fewest, of the new ones too, that are compared. */
 export const COMPARED_ANSWERS = 100;
@@ -13,29 +13,24 @@ const FEWEST = 5;
 /** A field that this share of earlier answers has does not vanish by chance. */
 const USUAL = 0.9;
 
-/** Counts of one operation's new answers. */
-interface NewCounts {
-  answers: number;
-  withSignals: number;
-  otherForms: number;
-  readonly fields: Record<string, FieldCount>;
-  readonly unknown: Record<string, number>;
-  /** Answers that could not be used, by the reason. */
-  readonly unusable: Record<string, number>;
-  /** The latest answers of earlier runs, read before the first new one is kept. */
-  earlier: readonly unknown[] | undefined;
+/** Counts of one operation. */
+function zeroNewAnswers() {
+  return {
+    ...{answers: 0, withSignals: 0, otherForms: 0},
+    fields: {} as FieldCounts,
+    unknown: {} as Record<string, number>,
+    /** Answers that could not be used, by the reason. */
+    unusable: {} as Record<string, number>,
+    /** The latest answers of earlier runs, read before the first new one is kept. */
+    earlier: undefined as readonly unknown[] | undefined,
+  };
 }
 
 /** The answers that the session's calls brought, apart from those that were known: a service that breaks shows in them. */
 export class NewAnswers {
   readonly #fields = perOperation(fieldsOfOperation);
   readonly #latest: (operation: Operation) => readonly unknown[];
-  readonly #counts = perOperation(
-    (): NewCounts => ({
-      ...{answers: 0, withSignals: 0, otherForms: 0, earlier: undefined},
-      ...{fields: {}, unknown: {}, unusable: {}},
-    }),
-  );
+  readonly #counts = perOperation(zeroNewAnswers);
 
   /** `latest` reads the latest answers of earlier runs. It is called once for each operation. */
   constructor(latest: (operation: Operation) => readonly unknown[] = () => []) {
@@ -56,11 +51,11 @@ export class NewAnswers {
 
   /** True if an answer of the operation, of this session or an earlier run, had a field that the default rules read. */
   hadSignals(operation: Operation): boolean {
-    const isTelling = (data: unknown) => !lacksSignals(operation, data);
-    return this.#counts[operation].withSignals > 0 || this.#earlier(operation).some(isTelling);
+    const hasSignals = (data: unknown) => !lacksSignals(operation, data);
+    return this.#counts[operation].withSignals > 0 || this.#earlier(operation).some(hasSignals);
   }
 
-  of(operation: Operation): Readonly<Pick<NewCounts, 'answers' | 'fields'>> {
+  of(operation: Operation): {readonly answers: number; readonly fields: FieldCounts} {
     return this.#counts[operation];
   }
 
@@ -95,7 +90,7 @@ export class NewAnswers {
     const before = earlier.flatMap(
       data => readAnswerFields(fieldTypes[name], Object(data), false).unknownFields,
     );
-    const isNew = (field: string) => before.filter(one => one === field).length <= earlier.length / 2;
+    const isNew = (field: string) => before.filter(name => name === field).length <= earlier.length / 2;
     const added = Object.keys(unknown).filter(field => (unknown[field] ?? 0) > answers / 2 && isNew(field));
     return [
       ...(gone.length > 0 ? [`No new ${name} answer has ${gone.join(', ')}, which rules read.`] : []),

@@ -2,26 +2,10 @@ import {countName} from '../../ledger/run/tally.ts';
 import {formatCount, rankByCount} from '../../report/format.ts';
 import type {RiskCounts} from '../../report/summary.ts';
 import {truncateText} from '../../score/language/explain-error.ts';
-import type {RiskLevel} from '../../score/language/rule-variables.ts';
 import type {PlacedRule, RuleSet} from '../../score/rules.ts';
 import type {Risk, RuleOutcomes} from '../../score/scorer.ts';
 
 type OutcomeCounts = Record<keyof RuleOutcomes, number>;
-
-/** Counts of scored rows. */
-export interface RiskTally {
-  readonly levels: Record<RiskLevel, number>;
-  /** Sum of all scores. */
-  sum: number;
-  /** Number of rows by the tens of their scores: 0 to 9, 10 to 19, …, 90 to 100. */
-  readonly histogram: number[];
-  readonly reasons: Record<string, number>;
-  readonly missing: Record<string, number>;
-  /** Numbers of the first rows of high risk. */
-  readonly highRows: number[];
-  /** Number of rows by the rule's index and its outcome. A rule that was false in every row is missing. */
-  readonly rules: Record<number, OutcomeCounts>;
-}
 
 /** Maximum number of rows of high risk in the summary. */
 const HIGH_ROWS = 100;
@@ -30,15 +14,21 @@ const HISTOGRAM = 10;
 
 const zeroOutcomes = (): OutcomeCounts => ({held: 0, undecided: 0, wrong: 0});
 
-export function emptyRiskTally(): RiskTally {
+type RiskTally = ReturnType<typeof emptyRiskTally>;
+
+export function emptyRiskTally() {
   return {
     levels: {low: 0, medium: 0, high: 0, unknown: 0},
+    /** Sum of all scores. */
     sum: 0,
+    /** Number of rows by the tens of their scores: 0 to 9, 10 to 19, …, 90 to 100. */
     histogram: Array.from({length: HISTOGRAM}, () => 0),
-    reasons: {},
-    missing: {},
-    highRows: [],
-    rules: {},
+    reasons: {} as Record<string, number>,
+    missing: {} as Record<string, number>,
+    /** Numbers of the first rows of high risk. */
+    highRows: [] as number[],
+    /** Number of rows by the rule's index and its outcome. A rule that was false in every row is missing. */
+    rules: {} as Record<number, OutcomeCounts>,
   };
 }
 

@@ -1,7 +1,6 @@
 import {latencyPercentile, type Tally, totalOverOperations} from '../../ledger/run/tally.ts';
 import type {TimelineSummary} from '../../report/summary.ts';
 
-/** A session's counts at a moment. */
 interface BooksReading {
   readonly tally: Tally;
   readonly rows: number;
@@ -48,7 +47,8 @@ export class Timeline {
   /** The summary's `timeline`: one list per figure. The n-th entries of all lists belong together. */
   get summary(): TimelineSummary {
     const stretches = this.#marks.slice(1).map((mark, index) => [this.#marks[index] as Mark, mark] as const);
-    const each = <Value>(of: (from: Mark, to: Mark) => Value) => stretches.map(([from, to]) => of(from, to));
+    const listOf = <Value>(of: (from: Mark, to: Mark) => Value) =>
+      stretches.map(([from, to]) => of(from, to));
     const length = (from: Mark, to: Mark) => Math.round(to.at - from.at);
     const percentile =
       (share: number) =>
@@ -58,12 +58,12 @@ export class Timeline {
         return latencyPercentile({...tally, latency: Object.fromEntries(calls)}, share);
       };
     return {
-      ms: each(length),
-      calls: each((from, to) => to.calls - from.calls),
-      rows: each((from, to) => to.rows - from.rows),
-      latency_p50_ms: each(percentile(0.5)),
-      latency_p95_ms: each(percentile(0.95)),
-      in_flight: each((from, to) => Math.round((to.inFlightMs - from.inFlightMs) / length(from, to))),
+      ms: listOf(length),
+      calls: listOf((from, to) => to.calls - from.calls),
+      rows: listOf((from, to) => to.rows - from.rows),
+      latency_p50_ms: listOf(percentile(0.5)),
+      latency_p95_ms: listOf(percentile(0.95)),
+      in_flight: listOf((from, to) => Math.round((to.inFlightMs - from.inFlightMs) / length(from, to))),
     };
   }
 }
