@@ -78,6 +78,7 @@ const CASES: Readonly<Record<string, readonly [Partial<RunOutcome>, job?: object
   'the embedded service': [of(free)],
   'repairs, and refusals that are kept': [of({repairs, lookups: email({failed: 103, rejected: 3})})],
   'more codes than are shown': [of({errors: codes})],
+  'one more code than usual': [of({errors: codes.slice(0, 6)})],
   complete: [COMPLETE],
   'a stream': [{}, STREAM],
   'failed lookups, without a store': [of(failed), UNSTORED],

@@ -34,17 +34,6 @@ test.each([
   expect(lines.slice(1).join(' ')).toMatch(expected);
 });
 
-test('rarer codes are counted, where that is shorter than telling the last of them', () => {
-  const codes = (many: number) =>
-    Array.from({length: many}, (_, n) => ({code: `email.word_${n}`, count: 1, rows: [n + 1]}));
-  expect(formatTroubles(heading, codes(3)).slice(1)).toEqual([
-    '  1 × email.word_0, row 1',
-    '  1 × email.word_1, row 2',
-    '  1 × email.word_2, row 3',
-  ]);
-  expect(formatTroubles(heading, codes(4)).at(-1)).toBe('  2 more codes are in the summary.');
-});
-
 test.each<[string, Partial<Settings>, RegExp]>([
   ['ip.ip_list', {ipFromList: 'first'}, /--from-list/],
   ['email.email_list', {fromList: 'last'}, /--from-list/],
