@@ -2,20 +2,20 @@ import {z} from 'zod';
 import {formatCount} from './format.ts';
 import {counts, whole} from './summary.ts';
 
-const each = z.object({old: whole, new: whole});
+const oldAndNew = z.object({old: whole, new: whole});
 
 /** Differences between two outputs, in the form of `diff --json`, `score --json` and a job's summary. */
 export const changesSchema = z.object({
   key: z
     .array(z.string())
     .describe('Columns by which rows are matched. Empty if both outputs have the same rows.'),
-  rows: each,
+  rows: oldAndNew,
   new: whole.describe('Rows that are not in the old output.'),
   gone: whole.describe('Rows that are not in the new output.'),
   changed: whole.describe('Rows with another risk or answer.'),
   unchanged: whole,
-  without_key: each.describe('Rows with an empty key. They are not matched.'),
-  repeated: each.describe('Rows with the key of an earlier row. They are matched in order.'),
+  without_key: oldAndNew.describe('Rows with an empty key. They are not matched.'),
+  repeated: oldAndNew.describe('Rows with the key of an earlier row. They are matched in order.'),
   levels: z.record(z.string(), counts).describe('Matched rows by old level, then by new level.'),
   reasons: z.object({came: counts, went: counts}).describe('Matched rows by reason.'),
   answers: counts.describe('Matched rows by the answer column that changed.'),

@@ -138,7 +138,6 @@ function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2;
 }
 
-/** Figures that differ from the job's last runs. */
 export function driftSection({drift}: Summary): Section {
   const rows = drift.map(
     ({what, now, usual}) => [driftName(what), driftValue(what, now), driftValue(what, usual)] as const,

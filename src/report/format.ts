@@ -12,12 +12,9 @@ export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   const seconds = Math.round(ms / 1_000);
   if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${pad(seconds % 60)} s`;
-  return `${Math.floor(seconds / 3_600)} h ${pad(Math.floor((seconds % 3_600) / 60))} min`;
-}
-
-function pad(value: number): string {
-  return String(value).padStart(2, '0');
+  const twoDigits = (value: number) => String(value).padStart(2, '0');
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${twoDigits(seconds % 60)} s`;
+  return `${Math.floor(seconds / 3_600)} h ${twoDigits(Math.floor((seconds % 3_600) / 60))} min`;
 }
 
 /** A share of a whole: `12%`, `3.4%`, `< 0.1%`; `–` if the whole is 0. */
@@ -43,19 +40,17 @@ export function formatMoment(iso: string): string {
   return `${new Date(iso).toLocaleDateString('en-GB', parts)}, ${iso.slice(11, 16)} UTC`;
 }
 
-/** Names with their counts, the most common first. Names with equal counts are in alphabetical order. */
+/** Names with their counts, the most common first, then in alphabetical order. */
 export function rankByCount(counts: Readonly<Record<string, number>>): [string, number][] {
   return Object.entries(counts).sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
 }
 
-/** `12 rows`, `1 row`. */
-export function pluralize(value: number, one: string): string {
-  return `${formatCount(value)} ${value === 1 ? one : `${one}s`}`;
+export function pluralize(value: number, singular: string): string {
+  return `${formatCount(value)} ${value === 1 ? singular : `${singular}s`}`;
 }
 
-/** Credits as money: `2.62 EUR`. */
-export function formatMoney(credits: number, {per_credit: each, currency}: Price): string {
-  return formatAmount(credits * each, currency);
+export function formatMoney(credits: number, price: Price): string {
+  return formatAmount(credits * price.per_credit, price.currency);
 }
 
 /** An amount of money: `2.62 EUR`. Amounts below 0.10 have two significant digits. */
@@ -82,6 +77,11 @@ export function escapeJsonControls(json: string): string {
     .replace(/##(?=\[|vso\[)/g, '#\\u0023');
 }
 
+/** The first rows of `count`: `4, 17, 18, …`. */
+export function listRows(first: readonly number[], count: number): string {
+  return `${first.join(', ')}${count > first.length ? ', …' : ''}`;
+}
+
 /** The text of the summary's file: indented, but with short lists on one line. */
 export function summaryJson(summary: Summary): string {
   const indented = escapeJsonControls(JSON.stringify(summary, null, 2));
@@ -92,32 +92,31 @@ export function summaryJson(summary: Summary): string {
 
 export const PERHAPS_ACCOUNT = 'The cause may be the account, so the next run looks them up again.';
 
-/** Values that were refused one after the other. */
 export function refusalStreaksSentence({lookups}: Summary): string {
   const streaks = Object.entries(lookups).filter(([, counts]) => counts.refused_in_a_row > 0);
   if (streaks.length === 0) return '';
-  const told = streaks.map(([name, counts]) => pluralize(counts.refused_in_a_row, `${name} value`));
-  return ` ${told.join(' and ')} in a row were refused, with nothing answered in between. ${PERHAPS_ACCOUNT}`;
+  const values = streaks.map(([name, counts]) => pluralize(counts.refused_in_a_row, `${name} value`));
+  return ` ${values.join(' and ')} in a row were refused, with nothing answered in between. ${PERHAPS_ACCOUNT}`;
 }
 
-/** Lookups with an answer past its age. */
 export function staleSentence({lookups, reason}: Summary): string {
   const stale = Object.values(lookups).reduce((sum, counts) => sum + counts.stale, 0);
   return stale === 0 ? '' : ` ${pluralize(stale, 'lookup')} used an answer past their age (${reason}).`;
 }
 
-/** Costs of trouble with the answer store. */
 export function storeTroubleSentence({store}: {readonly store?: Summary['store']}): string {
   if (!store) return '';
   const {trouble, not_looked_up: unread, perhaps_paid_again: credits, not_stored: unwritten} = store;
-  const paid = `${pluralize(unread, 'value')} could not be looked up in it, so up to ${pluralize(credits, 'credit')} may have been paid again`;
-  const lost = `${pluralize(unwritten, 'answer')} could not be kept for the next run`;
-  const costs = [...(unread === 0 ? [] : [paid]), ...(unwritten === 0 ? [] : [lost])];
+  const costs: string[] = [];
+  if (unread > 0)
+    costs.push(
+      `${pluralize(unread, 'value')} could not be looked up in it, so up to ${pluralize(credits, 'credit')} may have been paid again`,
+    );
+  if (unwritten > 0) costs.push(`${pluralize(unwritten, 'answer')} could not be kept for the next run`);
   if (costs.length === 0) return '';
   return ` The answer store could not be used${trouble === null ? ' for a while' : ` (${trouble})`}: ${costs.join('; ')}.`;
 }
 
-/** Maximum number of fields that a sentence names. */
 const MOST_NAMED = 8;
 
 /** Answer fields whose type differs from the API's, with counts. */

@@ -4,24 +4,20 @@ import {formatCount, formatPercent, rankByCount} from './format.ts';
 export interface Report {
   readonly title: string;
   readonly status: {readonly tone: Tone; readonly text: string};
-  /** The result in a sentence or two. */
   readonly lead: string;
   readonly facts: readonly KeyFigure[];
   readonly sections: readonly Section[];
 }
 
-/** A figure that readers look for first. */
 export interface KeyFigure {
   readonly label: string;
   readonly value: string;
   readonly note?: string | undefined;
-  /** The title of the section that says more. */
   readonly section?: string;
 }
 
 export interface Section {
   readonly title: string;
-  /** A sentence that explains or sums up. */
   readonly note?: string | undefined;
   readonly blocks: readonly ReportTable[];
 }
@@ -32,7 +28,6 @@ export type Tone = 'good' | 'known' | 'repeat' | 'quiet' | 'warn' | 'bad';
 /** A number is written with {@link formatCount}; null is a figure that nothing was measured for. */
 export type TableCell = string | number | null;
 
-/** A cell of a report's table. */
 export function cellText(cell: TableCell): string {
   return typeof cell === 'number' ? formatCount(cell) : (cell ?? '–');
 }
@@ -73,12 +68,10 @@ export function tableOf(
   return {caption, head, rows, ...form};
 }
 
-/** The tables that have rows. */
 export function withRows(blocks: readonly ReportTable[]): ReportTable[] {
   return blocks.filter(({rows}) => rows.length > 0);
 }
 
-/** Names with their counts and the shares of `of`. */
 export function rankingOf(
   caption: string,
   what: string,

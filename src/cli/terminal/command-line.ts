@@ -12,14 +12,15 @@ export interface CommandLine {
   readonly flags: RawSettings;
 }
 
-/** The command line in words for a shell. */
 function lineOf({command, inputs, flags}: CommandLine): string {
-  const given = Object.entries(flags).flatMap(([name, value]) =>
-    [value].flat().flatMap(each => (each === undefined ? [] : String(set(name, each as string | boolean)))),
+  const words = Object.entries(flags).flatMap(([name, values]) =>
+    [values]
+      .flat()
+      .flatMap(value => (value === undefined ? [] : String(set(name, value as string | boolean)))),
   );
   // A name that begins with a dash would be read as a flag.
   const paths = inputs.map(input => shellWord(/^-./.test(input) ? `./${input}` : input));
-  return ['bulk-enrich', command, ...paths, ...given].join(' ');
+  return ['bulk-enrich', command, ...paths, ...words].join(' ');
 }
 
 /** The command with the settings that fix its fault; undefined if none are known. */
@@ -65,8 +66,7 @@ export function commandToContinue(
   need?: number,
 ): {readonly command: string; readonly first: string} | undefined {
   if (!output.lasts || exitCode === exitCodes.usage) return undefined;
-  // `comeBackMs` is set if the account's budget of a day or month is used up. No flag raises it, only
-  // the account file.
+  // No flag raises the account's budget of a day or month, after which `comeBackMs` is set.
   const name = comeBackMs === undefined ? LIMITS[reason as keyof typeof LIMITS] : undefined;
   const limit = name && raiseLimit(settings[name], counted, need);
   if (name !== undefined && limit !== undefined)
@@ -89,16 +89,12 @@ function raiseLimit(
   return `${Math.min(100, Math.max(1, Math.round(200 * limit.share), Math.ceil((200 * count) / total)))}%`;
 }
 
-/**
- * The command once more with these settings, without --restart. If a path has `{date}`, adds --date: the user may
- * run the command days later.
- */
+/** The command once more, without --restart, and for the same `{date}`: the user may run it days later. */
 function repeatCommand(line: CommandLine, date: string | undefined, more: RawSettings = {}): string {
   const {restart: _, ...flags} = line.flags;
   return lineOf({...line, flags: {...flags, date: flags['date'] ?? date, ...more}});
 }
 
-/** The command that repeats the lookups that got no answer. */
 export function commandToRetry(line: CommandLine, date: Job['date']): string {
   return repeatCommand(line, date, {force: true});
 }

@@ -36,7 +36,6 @@ export function breakLines(message: string, width = terminalWidth('stderr')): st
   return lines.join('\n');
 }
 
-/** Blanks between two columns of a table. */
 const GAP = 2;
 
 /** A table whose first `leftAligned` columns are aligned to the left, and all others to the right. */
@@ -59,12 +58,9 @@ export interface TableColumn {
   readonly cells: readonly string[];
   /** Texts are aligned to the left, figures to the right. */
   readonly isText?: boolean;
-  /**
-   * Characters to which this column can be cut before other columns are left out. If all columns that may go are
-   * gone and the table is still too wide, the texts are cut further. A column without this number is never cut.
-   */
+  /** Characters to which a column is cut before others are left out; after that, further. Without it, never. */
   readonly shrinksTo?: number;
-  /** A narrow table leaves out the column with 0 first, then 1, and so on. A column without this number stays. */
+  /** A narrow table leaves out the column with 0 first, then 1. A column without this number stays. */
   readonly leavesAs?: number;
 }
 
@@ -80,19 +76,19 @@ export function createTableColumns<Member>(members: readonly Member[]) {
 const SHORTEST_TEXT = 6;
 
 /** Makes a table of at most `width` characters a line. To fit, it first leaves columns out, then cuts texts. */
-export function fitTable(given: readonly TableColumn[], width: number): string {
-  let columns = given.map(column => ({
+export function fitTable(all: readonly TableColumn[], width: number): string {
+  let columns = all.map(column => ({
     ...column,
     width: Math.max(...[column.head, ...column.cells].map(textWidth)),
   }));
-  const tooWide = (widths: readonly number[]) => widths.reduce((sum, one) => sum + one + GAP, -GAP) - width;
+  const tooWide = (widths: readonly number[]) => widths.reduce((sum, each) => sum + each + GAP, -GAP) - width;
   const leaving = columns.filter(({leavesAs}) => leavesAs !== undefined);
   for (const column of leaving.sort((a, b) => (a.leavesAs ?? 0) - (b.leavesAs ?? 0))) {
-    if (tooWide(columns.map(one => Math.min(one.width, one.shrinksTo ?? one.width))) <= 0) break;
-    columns = columns.filter(one => one !== column);
+    if (tooWide(columns.map(({width: full, shrinksTo}) => Math.min(full, shrinksTo ?? full))) <= 0) break;
+    columns = columns.filter(other => other !== column);
   }
   const shrinking = columns.filter(({shrinksTo}) => shrinksTo !== undefined);
-  for (let over = tooWide(columns.map(one => one.width)); over > 0; over -= 1) {
+  for (let over = tooWide(columns.map(column => column.width)); over > 0; over -= 1) {
     const [longest] = shrinking.toSorted((a, b) => b.width - a.width);
     if (longest === undefined || longest.width <= SHORTEST_TEXT) break;
     longest.width -= 1;

@@ -8,7 +8,6 @@ import {breakLines} from './lines.ts';
 const NOT_CONFIGURED =
   'No service is configured, so the embedded service answers from open data, at no cost. For a live one, set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY.';
 
-/** The first sentences of a run: its columns, its pace, and earlier calls. */
 export function formatOpening({job, input: {layout}, asking: {executor, ledger}}: Session): string[] {
   const {endpoint, settings} = job;
   const {targets, countries} = layout.mapping;
@@ -61,7 +60,6 @@ export function describeColumns(
   return groups.join(', ');
 }
 
-/** Joins names for a sentence: `a, b and c`. */
 function joinNames(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
@@ -91,11 +89,10 @@ export function formatForecast(plan: PlanReport, kind: 'embedded' | 'live'): str
 }
 
 /** `4 calls`; `2 to 4 calls` if the number depends on conditions of lookups (`when`). */
-function between(least: number, most: number, one: string): string {
-  return least === most ? pluralize(most, one) : `${formatCount(least)} to ${pluralize(most, one)}`;
+function between(least: number, most: number, singular: string): string {
+  return least === most ? pluralize(most, singular) : `${formatCount(least)} to ${pluralize(most, singular)}`;
 }
 
-/** The calls of a plan, or those that depend on conditions. */
 export function sumPlanned({lookups}: PlanReport, which: 'calls' | 'conditional'): number {
   return Object.values(lookups).reduce((sum, counts) => sum + counts[which], 0);
 }

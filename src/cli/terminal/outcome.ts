@@ -47,14 +47,14 @@ export function renderOutcome(run: EndedRun, console: Console): void {
     return;
   }
   if (found === 'complete') {
-    tellEnd(outcome, console);
+    printEnd(outcome, console);
     return;
   }
   const shown = details(job, summary, console.width);
   // A blank line is between the details and the result.
   if (shown.length > 0 && shown.at(-1) !== '') shown.push('');
   for (const line of shown) console.say(line);
-  if (stop === undefined) tellEnd(outcome, console);
+  if (stop === undefined) printEnd(outcome, console);
   else {
     const stopped = console.paint(stop.reason === 'signal' ? 'yellow' : 'red', 'Stopped:');
     print('stderr', `${breakLines(`${stopped} ${message}`)}\n`);
@@ -63,7 +63,6 @@ export function renderOutcome(run: EndedRun, console: Console): void {
   for (const step of stop === undefined ? nextSteps(run) : afterStop(run, stop)) console.say(step);
 }
 
-/** The table of lookups, and lines on the risk, repairs and errors of the rows. */
 function details({settings, paths}: Job, summary: Summary, width: number): string[] {
   const {lookups, risk, rows, repairs, errors} = summary;
   const table = lookupTable(lookups);
@@ -104,21 +103,18 @@ function repairKinds(repairs: Summary['repairs']): string[] {
   return [...kinds].map(([words, times]) => `${formatCount(times)} × ${words}`);
 }
 
-/**
- * Prints how the run ended. With `--quiet`, prints it only if the run failed, if many rows have gaps, if the list is
- * cut off, if answers were not stored, so that they cost again, or if the account's count lacked credits.
- */
-function tellEnd({message, exitCode, summary}: RunOutcome<Said>, console: Console): void {
+/** With `--quiet`, prints how the run ended only if it failed, or if rows, answers or counts lack something. */
+function printEnd({message, exitCode, summary}: RunOutcome<Said>, console: Console): void {
   const colour = colourOf(exitCode);
   const gaps = gapsSentence(summary);
   const cut = summary.errors.some(({code}) => code === 'rejected.cut_off') ? CUT : '';
-  const said = breakLines(console.paint(colour, `${message}${gaps}${cut}`));
+  const shown = breakLines(console.paint(colour, `${message}${gaps}${cut}`));
   const isHeard =
     colour === 'red' ||
     isMostlyStale(summary) ||
     gaps + cut + storeTroubleSentence(summary) + undercountSentence(summary) !== '';
-  if (isHeard) print('stderr', `${said}\n`);
-  else console.say(said);
+  if (isHeard) print('stderr', `${shown}\n`);
+  else console.say(shown);
 }
 
 const CUT = ' The list ends in the middle of a row, so it may lack others. Get it whole, and run it again.';
@@ -136,7 +132,6 @@ function gapsSentence({exit_code, reason, rows: {read, rejected, with_errors}}: 
   return ` ${pluralize(gaps, 'row')} of ${formatCount(read)} ${gaps === 1 ? 'has' : 'have'} gaps (${reason}).`;
 }
 
-/** The credits spent and saved, with the number of calls and the time. */
 function formatCost({credits, endpoint, calls, ...summary}: Summary): string {
   const {spent, maybe_spent: maybe, account} = credits;
   const perhaps =
@@ -176,7 +171,6 @@ function afterStop({job, outcome, line, need}: EndedRun, stop: Stop<Said>): stri
   return next === undefined ? lines : [...lines, `To continue${next.first}: ${next.command}`];
 }
 
-/** Commands for the next steps; none if all is well. */
 function nextSteps({job, outcome: {summary}, line}: EndedRun): string[] {
   const {rows, lookups, reason, risk} = summary;
   const {paths, output} = job;
@@ -198,8 +192,8 @@ function nextSteps({job, outcome: {summary}, line}: EndedRun): string[] {
         ? `retry ${pluralize(failed, 'failed lookup')}`
         : undefined;
   if (what !== undefined && output.lasts && !job.inputs.includes('-')) {
-    const again = job.settings.store === false ? ', paying for all again (--no-store)' : '';
-    steps.push(`To ${what}${again}: ${commandToRetry(line, job.date)}`);
+    const cost = job.settings.store === false ? ', paying for all again (--no-store)' : '';
+    steps.push(`To ${what}${cost}: ${commandToRetry(line, job.date)}`);
   }
   return steps;
 }
@@ -211,8 +205,7 @@ function areAllUnread({errors, rows}: Summary): boolean {
 
 /** The command with which the user edits the rejected rows, or names their encoding, and then runs only those. */
 function repairStep(job: Job, line: CommandLine, rejects: string, isUnread: boolean): string {
-  // The new list gets the ending of the input's name, so that it is read in the same format. A .json input, an
-  // array of objects, becomes .ndjson: one object a line.
+  // The new list is read in the input's format. A .json input, an array, becomes .ndjson: one object a line.
   const ending = extname(withoutCompression(job.inputs[0] ?? '')).replace(/^\.json$/i, '.ndjson') || '.csv';
   const path = `${rejects.replace(/(\.rejects)?\.ndjson$/, '')}.again${ending}`;
   const list = shellWord(path);
@@ -258,7 +251,6 @@ function lookupTable(lookups: Summary['lookups']): string {
   return formatTable([head, ...rows]);
 }
 
-/** A sentence on the work that is saved. */
 function safeLine({output, paths, settings}: Job, {stop, lostAnswers}: RunOutcome<Said>): string {
   const paidFor = lostAnswers === true ? 'every answer that could be written' : 'every answer paid for';
   const safe = !output.lasts && settings.store === false ? 'nothing' : paidFor;
@@ -270,7 +262,6 @@ const NAMED_ROWS = 5;
 
 interface TroubleList {
   readonly heading: string;
-  /** The number of codes that are shown. */
   readonly most: number;
   /** The file or the command that has all codes. */
   readonly allIn: string;

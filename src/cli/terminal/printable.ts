@@ -3,37 +3,27 @@ import {stripVTControlCharacters, styleText} from 'node:util';
 import type {Env} from '../../job/endpoint.ts';
 import {escapeJsonControls, withoutControls} from '../../report/format.ts';
 
-/*
- * All output to stdout and stderr goes through here, except the rows of a run. Texts may contain what others wrote
- * (columns, paths, hosts, answers). Such texts must neither steer a terminal nor command a CI runner that reads
- * them.
- */
+// All output goes through here, except the rows of a run. What others wrote (columns, paths, hosts, answers) must neither
+// steer a terminal nor command a CI runner.
 
 type Stream = 'stdout' | 'stderr';
 
 const ESCAPE = '\u001B';
-/**
- * Our own colour codes, by placeholder. {@link escapeControls} removes all control codes from a text, then puts
- * these in place of the placeholders. Placeholders are random, so texts from others can't contain them.
- */
-const own = new Map<string, string>();
+/** Our own colour codes, by the placeholder that {@link escapeControls} replaces by them, once a text has no others. */
+const colours = new Map<string, string>();
 /** The beginning of a CI command: `::` first in a line (GitHub), `##[` and `##vso[` anywhere (Azure). */
 const COMMAND = /^[^\S\n]*:(?=:)|##(?=\[|vso\[)/gm;
 
 /** A text without anything that steers a terminal or commands a CI runner, except our own colours. */
 export function escapeControls(text: string): string {
   let safe = withoutControls(stripVTControlCharacters(text)).replace(COMMAND, '$& ');
-  for (const [mark, sequence] of own) safe = safe.replaceAll(mark, sequence);
+  for (const [mark, sequence] of colours) safe = safe.replaceAll(mark, sequence);
   return safe;
 }
 
-/** Colours a text if its stream shows colours. */
 export type Paint = (colour: 'green' | 'yellow' | 'red', text: string) => string;
 
-/**
- * True to show colours. NO_COLOR (no-color.org), if it is set, turns them off. FORCE_COLOR, if it is set, turns
- * them on, or off by `0` or `false`. If neither is set, terminals show colours, except for TERM=dumb.
- */
+/** NO_COLOR (no-color.org) comes first, then FORCE_COLOR; without both, terminals but TERM=dumb show colours. */
 function showsColours(isTerminal: boolean, {NO_COLOR, FORCE_COLOR, TERM}: Env): boolean {
   if ((NO_COLOR ?? '') !== '') return false;
   if ((FORCE_COLOR ?? '') !== '') return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false';
@@ -50,13 +40,13 @@ export function createPainter({isTTY}: {readonly isTTY?: boolean}, env: Env): Pa
 
 /** Placeholder that stands for a control sequence until the text is printed. */
 function markOf(sequence: string): string {
-  for (const [mark, known] of own) if (known === sequence) return mark;
+  for (const [mark, known] of colours) if (known === sequence) return mark;
   // A placeholder is sixteen random variation selectors (there are 240), so texts from others can't imitate it.
   // Variation selectors have no width, so a text keeps its width.
   const mark = [...crypto.getRandomValues(new Uint8Array(16))]
     .map(byte => String.fromCodePoint(0xe0100 + (byte % 240)))
     .join('');
-  own.set(mark, sequence);
+  colours.set(mark, sequence);
   return mark;
 }
 
@@ -84,14 +74,11 @@ export function print(stream: Stream, text: string): void {
   write(stream, escapeControls(text));
 }
 
-/**
- * Writes a value as JSON for a program. Escapes characters that steer a terminal; the parsed value is the same.
- */
+/** Writes a value as JSON for a program. Escapes characters that steer a terminal; the parsed value is the same. */
 export function printJson(value: unknown): void {
   write('stdout', `${escapeJsonControls(JSON.stringify(value, null, 2))}\n`);
 }
 
-/** Writes a value as one line of JSON, for a sequence of values. */
 export function printJsonLine(value: unknown): void {
   write('stdout', `${escapeJsonControls(JSON.stringify(value))}\n`);
 }

@@ -12,7 +12,6 @@ import {
   type Tone,
 } from '../model.ts';
 
-/** Text that is already HTML. */
 type Markup = ReturnType<typeof raw>;
 type MarkupPart = string | number | Markup | readonly Markup[] | undefined;
 
@@ -123,7 +122,6 @@ function folded(block: ReportTable, label = 'Figures'): Markup {
  * any width. Every chart has a table of its figures. For a screen reader, a chart is one image with a sentence.
  */
 
-/** Names with a bar for each count. */
 function ranking({caption, head: [what], rows}: ReportTable): Markup {
   const most = Math.max(1, ...rows.map(([, times]) => Number(times)));
   const lines = rows.map(
@@ -148,7 +146,6 @@ function legend(keys: readonly Key[]): Markup {
   return html`<ul class="legend">${shown}</ul>`;
 }
 
-/** Each row as one bar, divided into its columns. */
 function stacks({caption, head, rows}: ReportTable, tones: readonly Tone[]): Markup {
   const [, ...names] = head;
   const counts = rows.map(([, ...cells]) => cells.map(Number));

@@ -36,9 +36,8 @@ function tableOf({head, rows, texts = []}: Pick<ReportTable, 'head' | 'rows' | '
 }
 
 /**
- * Escapes a text, so that texts from answers and paths do not become Markdown, HTML or links, and do not end their
- * line. GitHub turns URLs and @mentions into links even after a backslash, but not if they contain an HTML
- * element. So each gets a `<wbr>`.
+ * No text becomes Markdown, HTML or a link, or ends its line. GitHub turns URLs and @mentions into links even after a
+ * backslash, but not if they contain an HTML element. So each gets a `<wbr>`.
  */
 function escaped(text: string): string {
   return text

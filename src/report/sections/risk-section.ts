@@ -1,5 +1,5 @@
 import {shellWord} from '../../sentence.ts';
-import {formatCount, pluralize} from '../format.ts';
+import {formatCount, listRows, pluralize} from '../format.ts';
 import {mostCommon, type ReportTable, rankingOf, type Section, tableOf, withRows} from '../model.ts';
 import type {RiskCounts, Summary} from '../summary.ts';
 import reasons from './reasons.json' with {type: 'json'};
@@ -7,7 +7,6 @@ import reasons from './reasons.json' with {type: 'json'};
 /** The meanings of the default rules' reasons. */
 export const reasonMeanings: Readonly<Record<string, string>> = reasons;
 
-/** Title of the section with the rows of high risk. */
 export const RISK_TITLE = 'Risk';
 
 export function riskSection({risk, output, shared}: Summary): Section | undefined {
@@ -58,10 +57,9 @@ export function sharedRows(shared: Summary['shared']): [fact: string, rows: stri
   ]);
 }
 
-/** The row numbers of high risk, and the command that lists all of these rows with their scores. */
 function highRows({high, high_rows: listed}: RiskCounts, output: string): ReportTable {
   const isPart = high > listed.length;
-  const numbers = ['Row numbers', `${listed.join(', ')}${isPart ? ', …' : ''}`] as const;
+  const numbers = ['Row numbers', listRows(listed, high)] as const;
   const command = ['All, with scores', `bulk-enrich explain ${shellWord(output)} --level high`] as const;
   const caption = isPart ? `The first ${formatCount(listed.length)} rows of high risk` : 'Rows of high risk';
   const rows = output === '-' ? [numbers] : [numbers, command];
@@ -78,7 +76,6 @@ function reasonsInWords({reasons, rules}: RiskCounts): [words: string, times: nu
   });
 }
 
-/** Rules with a description or an owner, and shadow rules. */
 function declaredRules({rules}: RiskCounts): ReportTable {
   const declared = rules.filter(
     ({shadow, description, owner}) => shadow === true || description !== undefined || owner !== undefined,

@@ -1,7 +1,7 @@
 import {type TopKind, topKinds} from '../../operations/operation.ts';
 import {operationTitle} from '../../operations/table.ts';
 import {codeMeaning} from '../code-meanings.ts';
-import {formatCount, formatPercent, pluralize} from '../format.ts';
+import {formatCount, formatPercent, listRows, pluralize} from '../format.ts';
 import {type ReportTable, rankingOf, type Section, type Tone, tableOf, withRows} from '../model.ts';
 import {lookupTotal} from '../run-record.ts';
 import type {LookupCounts, Summary} from '../summary.ts';
@@ -58,16 +58,14 @@ export function rowsSection(summary: Summary): Section | undefined {
 
 const MOST_CODES = 20;
 
-/** Codes with their first rows and meanings. */
 function codesTable(caption: string, coded: Summary['errors']): ReportTable {
-  const rows = coded.slice(0, MOST_CODES).map(({code, count: times, rows: first, service}) => {
-    const numbers = `${first.join(', ')}${times > first.length ? ', …' : ''}`;
-    return [code, times, numbers, codeMeaning(code, service)] as const;
+  const rows = coded.slice(0, MOST_CODES).map(({code, count, rows: first, service}) => {
+    const meaning = codeMeaning(code, service);
+    return [code, count, listRows(first, count), meaning] as const;
   });
   return tableOf(caption, ['Code', 'count', 'first rows', 'meaning'], rows, {texts: [2, 3]});
 }
 
-/** Errors by code with their meanings, and calls without a usable answer by status. */
 export function errorsSection({errors, calls}: Summary): Section {
   const refused = Object.entries(calls.by_status).filter(([status]) => !status.startsWith('2'));
   const left = errors.length - MOST_CODES;

@@ -55,7 +55,6 @@ export function moneySection({credits, lookups, endpoint}: Summary): Section | u
   };
 }
 
-/** Rate of the calls and latency of the answers; undefined without calls. */
 export function paceSection({calls, pace, timeline}: Summary): Section | undefined {
   if (calls.total === 0) return undefined;
   const {p50, p95, p99, max} = calls.latency_ms;
@@ -117,7 +116,6 @@ function lines(timeline: TimelineSummary): ReportTable[] {
   ];
 }
 
-/** Details of the run, which a user can quote in a question about it. */
 export function runSection(summary: Summary): Section {
   const {endpoint, input, output, resumed} = summary;
   const sized = (text: string, size: number | null) =>

@@ -138,7 +138,6 @@ function buildSummary(facts: SummaryFacts): Summary {
   };
 }
 
-/** The operations that this run looks up or has counted. The others would only show zeros. */
 function namesOf({session, spending}: SummaryFacts, counters: Counters): Operation[] {
   const mapped = operationsOfTargets(session?.input.layout.mapping.targets ?? []);
   const isCounted = (name: Operation) =>

@@ -49,9 +49,8 @@ function pathOf(env: Env, id: string): string {
 }
 
 /**
- * Writes the run's file in the history, which later runs, `runs` and `spend` read. Returns false, with a warning, if
- * that failed. Without a state directory there is no history, and this returns true: a job that compares its runs has
- * been warned already.
+ * Writes the run's file in the history. Returns false, with a warning, if that failed; true without a state directory: a
+ * job that compares its runs has been warned of it already.
  */
 export function saveRunInHistory(summary: Summary, {env, warn}: World): boolean {
   if (userDirectoryTrouble('state', env) !== undefined) return true;
@@ -166,8 +165,8 @@ export function readRunSummaries({env, warn}: Pick<World, 'env' | 'warn'>, isWan
 }
 
 /**
- * The summary in a file; undefined if it is not wanted. To check one against its schema takes ten times as long as to
- * read it, so only those that are wanted are checked.
+ * The summary in a file; undefined if it is not wanted. Only wanted ones are checked: that takes ten times as long as to
+ * read them.
  *
  * @throws an error if the file is no summary.
  */

@@ -75,7 +75,6 @@ function writeFileBesideOutput(
   }
 }
 
-/** Writes the summary of a run that puts no output in place. */
 export function writeSummary(job: Job, io: World, summary: Summary): void {
   const path = job.paths.summary;
   // If the directory is missing, the run has already stopped for that reason. No summary is written then.
@@ -83,7 +82,6 @@ export function writeSummary(job: Job, io: World, summary: Summary): void {
   writeFileBesideOutput('summary', path, () => summaryJson(summary), io, stateToken(job));
 }
 
-/** Writes the report and the metrics. */
 export function writeReports(job: Job, summary: Summary, io: World): void {
   const {report, metrics} = job.settings;
   const reportFor = (path: string) => {
@@ -112,9 +110,8 @@ export function writeUnstartedMetrics(
 }
 
 /**
- * Calls {@link writeUnstartedMetrics} for a job that could not be parsed, so `metrics` and `name` may be of any type.
- * `isPart`: true if the job file was not read to its end. A missing name then counts as unknown: it may be in
- * the unread part.
+ * The same for a job that could not be parsed, so `metrics` and `name` may be of any type. `isPart`: true if the job file
+ * was not read to its end. A missing name is then unknown.
  */
 export function writeUnparsedJobMetrics(
   {metrics, name, date}: Readonly<Partial<Record<'metrics' | 'name' | 'date', unknown>>>,
