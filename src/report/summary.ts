@@ -2,10 +2,8 @@ import {z} from 'zod';
 import {topKinds} from '../operations/operation.ts';
 import {type Operation, operationNames} from '../operations/table.ts';
 
-/**
- * The one declaration of a run's summary. Its type and `docs/summary.schema.json` (`npm run schema`), the names for
- * `fail_if` and the reports come from it. As long as `schema_version` is 2, fields are added but never removed.
- */
+// The one declaration of a run's summary. Its type and `docs/summary.schema.json` (`npm run schema`), the names for
+// `fail_if` and the reports come from it. As long as `schema_version` is 2, fields are added but never removed.
 
 export const whole = z.int().min(0);
 const credits = z.number().min(0);
@@ -22,7 +20,6 @@ export const counts = z.record(z.string(), whole);
 /** Price of a credit, from the account's file. */
 export const priceSchema = z.object({per_credit: z.number().min(0), currency: z.string()});
 
-/** Counts whose names say what they are. */
 function counted<Name extends string>(...names: Name[]) {
   return Object.fromEntries(names.map(name => [name, whole])) as Record<Name, typeof whole>;
 }
@@ -65,7 +62,6 @@ const shared = z.object({
   largest: z.array(whole).describe('How many have each of the ten most shared values.'),
 });
 
-/** The run's identity, time and files. */
 const about = {
   schema_version: z.literal(2),
   run_id: z.string(),
@@ -108,7 +104,6 @@ const rows = z.object({
 });
 
 const milliseconds = z.number().nullable();
-
 const calls = z.object({
   total: whole.describe(
     'Calls of all sessions, like unconfirmed, unsent, by_status and by_error. The others are of the last session.',
@@ -211,7 +206,6 @@ const fieldShares = z.object({
   present: share.describe('Share of answers with this field.'),
   true: share.optional().describe('Share of these in which it was true, for true-or-false fields.'),
 });
-
 const anyFields = z.record(z.string(), fieldShares);
 
 const drift = z.object({
@@ -239,11 +233,13 @@ export function createSummarySchema(
     z.object(Object.fromEntries(operations.map(name => [name, schemaOf(name).optional()]))) as z.ZodType<
       Readonly<Record<string, z.output<T>>>
     >;
-  const shares = (operation: Operation) =>
-    fieldsOf === undefined
+  const shares = (operation: Operation) => {
+    const names = fieldsOf?.(operation).map(({name}) => [name, fieldShares] as const);
+    return names === undefined
       ? anyFields
-      : z.object(Object.fromEntries(fieldsOf(operation).map(({name}) => [name, fieldShares])));
-  const fields = byOperation(shares) as z.ZodType<Readonly<Record<string, z.output<typeof anyFields>>>>;
+      : (z.object(Object.fromEntries(names)) as unknown as typeof anyFields);
+  };
+  const fields = byOperation(shares);
   return z.object({
     ...about,
     rows,
