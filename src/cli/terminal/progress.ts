@@ -159,7 +159,7 @@ function totalRows(
   return Math.min(total, limit ?? total);
 }
 
-/** What is left to do, and how much of it is done in a second. */
+/** A number that is left to do, and how much of it is done in a second. */
 interface Left {
   readonly left: number | undefined;
   readonly perSecond: number;
