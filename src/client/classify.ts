@@ -37,7 +37,8 @@ export function classifyResponse(
     return {kind: 'fatal', reason: 'redirect', code: `http_${status}`, latencyMs, status};
   const {json, isMarked} = parseJson(response.body, redact);
   const {message, about} = errorMessage(json, sent) ?? {about: 'value' as const};
-  if (message === INVALID_TOKEN_CODE && operations[operation].isTokenItself)
+  // The value is a token itself: the error may mean it, and not the API key.
+  if (message === INVALID_TOKEN_CODE && operations[operation].isRedeeming)
     return {kind: 'rejected', code: message, about, ...responded};
   if (status === 401 || message === INVALID_TOKEN_CODE) {
     return {kind: 'fatal', reason: 'credentials', code: message ?? 'http_401', latencyMs, status};

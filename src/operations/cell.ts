@@ -33,8 +33,8 @@ export type RepairCode = keyof typeof codes.repairs;
 /** A cell as read: its text without wrappings such as quotes, or the reason why it has no text. */
 export type CellReading =
   | {readonly state: 'text'; readonly text: string; readonly repairs: readonly RepairCode[]}
-  | {readonly state: 'empty'}
-  | {readonly state: 'unreadable'};
+  | typeof emptyCell
+  | {readonly state: 'invalid'; readonly code: 'unreadable_characters'};
 
 /** The usual cell: printable ASCII without wrapping. */
 const PLAIN = /^[!#-&(-<>-~][ -~]*$/;
@@ -53,14 +53,14 @@ const UNREADABLE =
 export function readCell(raw: string, {empties}: CellRules = {}): CellReading {
   const trimmed = raw.trim();
   const isEmpty = (text: string) => isPlaceholder(text) || empties?.has(text.toLowerCase()) === true;
-  if (isEmpty(trimmed)) return {state: 'empty'};
+  if (isEmpty(trimmed)) return emptyCell;
   if (trimmed.length === raw.length && PLAIN.test(raw)) return {state: 'text', text: raw, repairs: []};
   const repairs: RepairCode[] = [];
   const seen = raw.replace(ODD_BLANKS, ' ').replace(UNSEEN, '');
   if (seen !== raw) repairs.push('invisible_characters');
-  if (UNREADABLE.test(seen)) return {state: 'unreadable'};
+  if (UNREADABLE.test(seen)) return makeInvalidCell('unreadable_characters');
   const text = unwrap(seen.trim(), repairs);
-  return isEmpty(text) ? {state: 'empty'} : {state: 'text', text, repairs};
+  return isEmpty(text) ? emptyCell : {state: 'text', text, repairs};
 }
 
 const wrappings: readonly (readonly [RepairCode, RegExp])[] = [
@@ -135,11 +135,8 @@ export type CanonicalCell<Code extends string = string> =
 export const emptyCell = {state: 'empty'} as const;
 export const makeInvalidCell = <const Code extends string>(code: Code) => ({state: 'invalid', code}) as const;
 
-export function validCell(value: string, repairs: readonly RepairCode[] = []) {
-  return repairs.length === 0
-    ? ({state: 'value', value} as const)
-    : ({state: 'value', value, repairs} as const);
-}
+export const validCell = (value: string, repairs: readonly RepairCode[] = []) =>
+  ({state: 'value', value, ...(repairs.length > 0 && {repairs})}) as const;
 
 export const isScientific = (text: string): boolean => /^[+-]?\d+([.,]\d+)?E[+-]?\d+$/i.test(text);
 
@@ -155,16 +152,7 @@ export function judgeCell<Code extends string>(
   if (raw.length > LONGEST) return makeInvalidCell('cell_too_long');
   try {
     const cell = readCell(raw, rules);
-    switch (cell.state) {
-      case 'empty':
-        return emptyCell;
-      case 'unreadable':
-        return makeInvalidCell('unreadable_characters');
-      case 'text':
-        return judge(cell.text, cell.repairs);
-      default:
-        return cell satisfies never;
-    }
+    return cell.state === 'text' ? judge(cell.text, cell.repairs) : cell;
   } catch (thrown) {
     return {state: 'broken', thrown};
   }

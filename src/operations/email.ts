@@ -160,10 +160,9 @@ const MADE =
 
 /** True if programs made most of these addresses, or each local part occurs at two or more domains on average. */
 function areHandles(texts: readonly string[]): boolean {
-  const distinct = [...new Set(texts.map(text => text.trim()))].filter(text => text !== '');
-  const locals = new Set(distinct.map(text => text.slice(0, text.lastIndexOf('@'))));
-  const isFew = distinct.length > 2 && locals.size * 2 <= distinct.length;
-  return isFew || distinct.filter(text => MADE.test(text)).length > distinct.length / 2;
+  const locals = new Set(texts.map(text => text.slice(0, text.lastIndexOf('@'))));
+  const isFew = texts.length > 2 && locals.size * 2 <= texts.length;
+  return isFew || texts.filter(text => MADE.test(text)).length > texts.length / 2;
 }
 
 /** Judges a cell with several addresses; undefined for any other text. A fault of the chosen one is the list's. */

@@ -119,8 +119,7 @@ function isVersion(text: string): boolean {
 }
 
 function areVersions(texts: readonly string[]): boolean {
-  const distinct = [...new Set(texts.map(text => text.trim()))].filter(text => text !== '');
-  return distinct.filter(isVersion).length > distinct.length / 2;
+  return texts.filter(isVersion).length > texts.length / 2;
 }
 
 /**

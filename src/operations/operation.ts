@@ -44,14 +44,12 @@ export interface OperationSpec<
   readonly field: string;
   /** The answer in a response; undefined or not an object if the response has no answer. */
   dataOf(response: AnswerObject): unknown;
-  /** True if the error `invalid_token` may mean the value that was sent, and not the API key. */
-  readonly isTokenItself: boolean;
   /** Everything in a request that may change its answer, as one text. */
   keyText(params: Readonly<Record<string, string>>): string;
   /** True if a call with these parameters is free despite the operation's price. */
   isFree(params: Readonly<Record<string, string>>): boolean;
   /**
-   * True if a call redeems the value, which changes the next answer: each row has a call of its own, and answers are
+   * True if a call redeems the value, a token, which changes the next answer: each row has a call of its own, and answers are
    * kept for one output only.
    */
   readonly isRedeeming: boolean;
@@ -100,7 +98,7 @@ export interface IntelligenceSpec<Name extends string = string, Data extends z.Z
   readonly isTelling?: (text: string) => boolean;
   /** True if a value that does not show its kind is probably of this kind, in its row's country. */
   readonly isLikely?: (text: string, country: string | undefined) => boolean;
-  /** True if a column, whose header does not name the kind, may have other data that look the same. */
+  /** True if a column with these different texts, whose header does not name the kind, may have other data. */
   readonly mayBeOthers?: (texts: readonly string[]) => boolean;
   /** True if these values were made unrecognizable, such as IP addresses that all end in .0. */
   readonly areMasked?: (values: readonly string[]) => boolean;
@@ -129,7 +127,7 @@ export const answerSchema = <Shape extends z.ZodRawShape>(shape: Shape) => z.loo
 export const apiKey = z.string().min(1).describe("The client's API key.");
 
 type Own =
-  | ('name' | 'path' | 'request' | 'response' | 'setting' | 'field' | 'dataOf' | 'isTokenItself')
+  | ('name' | 'path' | 'request' | 'response' | 'setting' | 'field' | 'dataOf')
   | ('keyText' | 'isFree' | 'isRedeeming' | 'isReplay');
 
 /** Makes an intelligence operation from the parts in which it differs from the others. */
@@ -147,7 +145,6 @@ export function defineIntelligence<const Name extends string, Data extends z.Zod
     setting: name,
     field: name,
     dataOf: ({data}) => data,
-    isTokenItself: false,
     keyText: params => params[name] ?? '',
     isFree: () => false,
     isRedeeming: false,

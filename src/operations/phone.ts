@@ -21,7 +21,6 @@ import {
   isInNumberingPlan,
   isLikelyPhone,
   lacksZero,
-  mayBeNumber,
   parsePhoneNumber,
   parseValidPhone,
   restorePlus,
@@ -163,7 +162,7 @@ function judgePhone(
   const [, glue] = GLUED.exec(text) ?? [];
   if (glue !== undefined) return makeInvalidCell(glue === '/' ? 'phone_list' : 'phone_in_text');
   if (DECIMAL.test(text)) return judgeDecimal(text, repairs, country, habits);
-  const number = mayBeNumber(text, country) ? parsePhoneNumber(text, country) : undefined;
+  const number = parsePhoneNumber(text, country);
   if (number !== undefined && ZEROS.test(number.nationalNumber)) return emptyCell;
   // `isPossible` accepts a local number without its area code. The length in E.164 form shows that
   // it is incomplete.

@@ -154,7 +154,6 @@ export const verify = {
   canonical: canonicalToken,
   field: 'token',
   dataOf: ({success: _, ...verdict}) => verdict,
-  isTokenItself: true,
   /** The token and all inputs sent with it, since each of them may change the answer. */
   keyText: ({action_id, token, id, email, phone_number}) =>
     JSON.stringify([action_id, token, id, email, phone_number]),

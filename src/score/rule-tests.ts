@@ -39,13 +39,14 @@ export function testRules({rules, placeOf}: RulesFile): TestedRules {
     const {risk, outcomes} = judged(ruleSet, names, test, place);
     for (const held of outcomes.held) reached.add(held);
     const {score, level, reasons} = test;
-    const failures = [
-      score === undefined || score === risk.score ? '' : `score ${risk.score}, expected ${score}`,
-      level === undefined || level === risk.level ? '' : `level ${risk.level}, expected ${level}`,
-      reasons === undefined || listed(reasons) === listed(risk.reasons)
-        ? ''
-        : `reasons ${listed(risk.reasons)}, expected ${listed(reasons)}`,
-    ].filter(Boolean);
+    const compared = [
+      ['score', risk.score, score],
+      ['level', risk.level, level],
+      ['reasons', listed(risk.reasons), reasons && listed(reasons)],
+    ] as const;
+    const failures = compared
+      .filter(([, is, expected]) => expected !== undefined && expected !== is)
+      .map(([what, is, expected]) => `${what} ${is}, expected ${expected}`);
     return {name: test.name ?? `test ${index + 1}`, place, failures};
   });
   const own = ruleSet.rules.flatMap(({own, reason}, index) => (own ? [{reason, index}] : []));

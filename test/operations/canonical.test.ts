@@ -170,7 +170,7 @@ describe('a cell', () => {
     ["' a", undefined, ['a', 'leading_apostrophe']],
     ['a"b', undefined, ['a"b']],
     ['é', undefined, ['é']],
-    ['a\u0007', undefined, 'unreadable'],
+    ['a\u0007', undefined, 'invalid'],
     ['none of them', ['none'], ['none of them']],
     ['Redacted', ['redacted'], 'empty'],
     ['"REDACTED"', ['redacted'], 'empty'],

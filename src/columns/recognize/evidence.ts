@@ -86,6 +86,7 @@ function gatherEvidence(
   const {isTelling, isLikely, mayBeOthers} = operations[operation];
   const values = judged.length;
   const share = (holds: (cell: JudgedCell) => boolean) => judged.filter(holds).length / Math.max(1, values);
+  const texts = new Set(cells.map(({text}) => text.trim()));
   const [isOther, isCard] = [namesWord(heading, 'otherDigits'), namesWord(heading, 'cards')];
   const tells = ({text}: JudgedCell) => isTelling?.(text) !== false;
   const isBare = ({text}: JudgedCell) => /^\d+$/.test(text.trim());
@@ -122,7 +123,7 @@ function gatherEvidence(
     /** True if the values are digits that may be something else, such as customer numbers. */
     areDigits,
     /** True if the values may be something that looks the same, such as versions. */
-    mayBeOthers: mayBeOthers?.(cells.map(({text}) => text)) === true,
+    mayBeOthers: mayBeOthers?.([...texts].filter(text => text !== '')) === true,
     /** True if the header has a word for the kind, and none for other digits: values with a fault are named. */
     hasWord: says.has(operation) && !isOther && !isCard,
   };

@@ -3,6 +3,8 @@ import {type PhoneCountry, parsePhoneCountry, phoneLibrary} from '../country.ts'
 
 /** The number that a whole text is; undefined for any other text. `country`: for numbers in national form. */
 export function parsePhoneNumber(text: string, country?: PhoneCountry): PhoneNumber | undefined {
+  // libphonenumber would search in vain, and takes long.
+  if (!/\d/.test(text) || (country === undefined && !text.includes('+'))) return undefined;
   return phoneLibrary().parsePhoneNumberFromString(text, {...country, extract: false});
 }
 
@@ -17,9 +19,7 @@ const DATE =
   /^(?:(?:19|20)\d\d([-/.])[01]?\d\1[0-3]?\d|[0-3]?\d([-/.])[01]?\d\2(?:19|20)\d\d|[01]?\d([-/.])[0-3]?\d\3(?:19|20)\d\d)$/;
 
 /** True for a date of this or the last century, which libphonenumber would read as a number. */
-export function isDate(text: string): boolean {
-  return DATE.test(text);
-}
+export const isDate = (text: string): boolean => DATE.test(text);
 
 const PUNCTUATED = /^\+?[\d\s()./-]+$/;
 /** Digits that are no phone number: quantities such as 12.5, and IPv4 addresses. */
@@ -113,11 +113,6 @@ export function restorePlus(text: string): string | undefined {
   const digits = parseValidPhone(whole)?.number.slice(1);
   const isWhole = digits !== undefined && withoutZero(whole).replace(/\D/g, '').startsWith(digits);
   return isWhole ? whole : plus;
-}
-
-/** False for texts in which libphonenumber need not search: without digits, or in national form without a country. */
-export function mayBeNumber(text: string, country: PhoneCountry | undefined): boolean {
-  return /\d/.test(text) && (country !== undefined || text.includes('+'));
 }
 
 /** True if a zero in front makes the number valid and stays in its E.164 form, as in Italy. */
