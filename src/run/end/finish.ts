@@ -84,10 +84,10 @@ async function complete(session: Session): Promise<RunOutcome<Said>> {
   }
   await closeStages(session);
   // If the history lacks the run, the state stays: from it, the next session adds the run to the history.
-  const isTold = saveRunInHistory(summary, io);
+  const isInHistory = saveRunInHistory(summary, io);
   // After a kill before this point, the next session finds the output complete, and does these steps again.
   writeReports(job, summary, io);
-  closeRunDirectory(state, isTold && !keepsCounts(state, summary) ? 'all' : 'nothing', io.warn);
+  closeRunDirectory(state, isInHistory && !keepsCounts(state, summary) ? 'all' : 'nothing', io.warn);
   await pruneAnswerStore(job, io);
   return {exitCode, summary, stop: undefined, message: completedMessage(job, summary)};
 }
