@@ -18,8 +18,7 @@ export interface PreparedQuery {
   all(...values: SqlValue[]): SqlRow[];
 }
 
-/** The tables of a file. */
-export interface SqliteFormat {
+interface SqliteFormat {
   readonly schema: string;
   /** Raise it when the schema, or what a column holds, changes: files of other versions are refused. */
   readonly version: number;
@@ -42,12 +41,9 @@ export interface SqliteOptions {
   readonly busyTimeoutMs: number;
 }
 
-/**
- * SQLite copies its log to the file after this many pages (32 MiB). A page that changed many times by then
- * is copied once.
- */
+/** SQLite copies its log to the file after this many pages (32 MiB): one that changed many times by then is copied once. */
 const LOG_PAGES = 8_192;
-/** Page cache of a database. It can hold the inner pages of an index of some ten million entries. */
+/** Page cache. It can hold the inner pages of an index of some ten million entries. */
 const CACHE_KIB = 16_384;
 
 /** Opens a database by its whole path: the driver takes a name such as `file:st` or `libsql:o` for a URL. */
@@ -55,7 +51,7 @@ export function openDatabase(path: string, options?: Database.Options): Database
   return new Database(resolve(path), options);
 }
 
-/** SQL that tests if a value is in a list from {@link toListParameter}. One statement works for lists of any length. */
+/** SQL that tests if a value is in a list of any length from {@link toListParameter}. */
 export const IN_LIST_SQL = 'IN (SELECT value FROM json_each(?))';
 
 /** A list as a single SQL parameter, which takes half the time of one parameter for each text. */
@@ -84,10 +80,7 @@ export class VersionError extends Error {
   }
 }
 
-/**
- * One SQLite database in one file of mode 0600. Errors have SQLite's `code`, or the system's if the file
- * can't be created.
- */
+/** A SQLite database in a file of mode 0600. Errors have SQLite's `code`, or the system's if it can't be created. */
 export class Sqlite {
   readonly #db: Database.Database;
   readonly #exclusive: boolean;
@@ -166,11 +159,10 @@ export class Sqlite {
   }
 
   /**
-   * Prepares a SELECT. `columns`: each is a `name` or `expression AS name`. `fromClause`: the statement from `FROM` on.
+   * Prepares a SELECT. `columns`: each is a `name` or `expression AS name`.
    *
-   * SQLite returns all rows as the bytes of one JSON text. If it returned texts, the driver would end the
-   * process at a text that is not UTF-8, as in a damaged file. One JSON text also costs less time than an object
-   * for each row.
+   * SQLite returns all rows as the bytes of one JSON text. If it returned texts, the driver would end the process at one
+   * that is not UTF-8, as in a damaged file. One JSON text also costs less time than an object for each row.
    */
   query(columns: readonly string[], fromClause: string): PreparedQuery {
     const names = columns.map(column => column.slice(column.lastIndexOf(' ') + 1));
@@ -191,7 +183,7 @@ export class Sqlite {
     return {all, get: (...values) => all(...values)[0]};
   }
 
-  /** Runs `work` in one transaction. If `work` throws, the file keeps none of its changes. */
+  /** Runs `work` in one transaction. If it throws, the file keeps none of its changes. */
   transaction<T>(work: () => T): T {
     return this.#transact('BEGIN IMMEDIATE', work);
   }
@@ -202,8 +194,8 @@ export class Sqlite {
   }
 
   /**
-   * `begin` is the SQL that takes the lock. It must not be a prepared statement: the driver does not reset a
-   * statement that finds the file locked, and until a reset this connection keeps all others from writing.
+   * `begin`: the SQL that takes the lock. It is never prepared: the driver does not reset a statement that finds the file
+   * locked, and until a reset this connection keeps all others from writing.
    */
   #transact<T>(begin: string, work: () => T): T {
     try {
@@ -222,9 +214,8 @@ export class Sqlite {
   }
 
   /**
-   * Closes the file. The driver keeps the file and an exclusive lock until the garbage collector frees its
-   * statements, so another run in this process would find the file locked. To release the lock, this ends
-   * WAL mode first.
+   * Closes the file. The driver keeps an exclusive lock until the garbage collector frees its statements, so that another
+   * run in this process would find the file locked. To release the lock, this ends WAL mode first.
    */
   close(): void {
     try {
@@ -250,10 +241,7 @@ function mustBeFile(path: string): void {
   }
 }
 
-/**
- * Throws if another user owns the file, or a journal that SQLite would write back into it: that user could give it any
- * content. Root could read such a file, too.
- */
+/** Throws if another user owns the file, or a journal that SQLite would write back: that user could give it any content. */
 function refuseOthers(path: string): void {
   const user = process.geteuid?.();
   for (const file of [path, `${path}-journal`, `${path}-wal`]) {
@@ -307,10 +295,7 @@ export function hasLocks(directory: string): boolean {
   }
 }
 
-/**
- * Opens a database that is only a lock, and keeps others out until it is closed. Undefined if another connection has
- * locked it.
- */
+/** Opens a database that is only a lock, and keeps others out. Undefined if another connection has locked it. */
 export function lockDatabase(path: string): Database.Database | undefined {
   const db = openDatabase(path);
   try {
@@ -325,7 +310,7 @@ export function lockDatabase(path: string): Database.Database | undefined {
 
 /** True if another connection has the file locked. */
 export function isBusyError(error: unknown): boolean {
-  return sqliteCode(error)?.startsWith('SQLITE_BUSY') === true;
+  return systemCode(error).startsWith('SQLITE_BUSY');
 }
 
 /**
@@ -333,13 +318,11 @@ export function isBusyError(error: unknown): boolean {
  * work in every undamaged file, so a table or column is missing, or bytes are in place of a text.
  */
 export function isDamageError(error: unknown): boolean {
-  const code = sqliteCode(error);
-  return code !== undefined && /^SQLITE_(CORRUPT.*|NOTADB|ERROR)$/.test(code);
+  return /^SQLITE_(CORRUPT.*|NOTADB|ERROR)$/.test(systemCode(error));
 }
 
 /** Advice for a file that can't be used: a damaged one is to be removed; any other cause has to be fixed. */
 export function adviseRepair(error: unknown): string {
-  return isDamageError(error)
-    ? 'It is damaged: remove the file, and the next run begins a new one.'
-    : 'Fix the cause.';
+  if (!isDamageError(error)) return 'Fix the cause.';
+  return 'It is damaged: remove the file, and the next run begins a new one.';
 }
