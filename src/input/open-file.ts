@@ -1,7 +1,7 @@
 import {formatByName, type NamedFormat} from '../job/file-names.ts';
 import type {SettingsFor} from '../job/settings.ts';
-import type {Said} from '../sentence.ts';
-import {decompress, peek} from './bytes/decompress.ts';
+import {type Said, say, set} from '../sentence.ts';
+import {decompress, peek, resume} from './bytes/decompress.ts';
 import {
   type DetectedEncoding,
   describeEncoding,
@@ -44,12 +44,11 @@ export interface FileSettings extends SettingsFor<'reading'>, PipeSettings {
 
 export interface OpenFile {
   readonly name: string;
+  readonly format: InputFormat;
   /** Notes for the user about how the file is read. */
-  notes(): readonly Said[];
+  readonly notes: readonly Said[];
   /** The records in groups: each group has the records that one chunk of text completes, and may be empty. */
   readonly groups: AsyncGenerator<InputRecord[]>;
-  /** The format; undefined until the reader knows the columns. */
-  format(): InputFormat | undefined;
   /** The file's state when it was opened; undefined for an input that can be read only once. */
   readonly state: FileState | undefined;
   close(): void;
@@ -79,15 +78,10 @@ export async function openFile(
     refuseBinary(text.head, name, path);
     const beginning = {path, name, text: text.head.toString('utf8')};
     refuseMarkup(beginning);
-    const {groupsOf, format, notes} = createReader(beginning, encoding, settings, tally);
-    return {
-      name,
-      notes: () => [...describeEncoding(name, encoding), ...notes(), ...describePadding(name, padding)],
-      groups: groupsOf(text.chunks),
-      format,
-      state,
-      close,
-    };
+    const reader = createReader(beginning, text.chunks, encoding, settings, tally);
+    const {format, groups} = await readToFormat(name, reader);
+    const notes = [...describeEncoding(name, encoding), ...reader.notes(), ...describePadding(name, padding)];
+    return {name, format, notes, groups, state, close};
   } catch (error) {
     close();
     throw error;
@@ -102,17 +96,48 @@ async function* withoutStart(chunks: AsyncIterable<Buffer>, bytes: number): Asyn
   }
 }
 
-interface OpenedReader extends Pick<OpenFile, 'format' | 'notes'> {
-  /** Reads the UTF-8 bytes of the file. */
-  groupsOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<InputRecord[]>;
+interface RecordReader extends Pick<OpenFile, 'groups'> {
+  /** The format; undefined until the reader knows the columns. */
+  format(): InputFormat | undefined;
+  notes(): readonly Said[];
 }
 
+/** Maximum number of records that a file may begin with which can't be read. */
+const MOST_UNREAD = 1_000;
+
+/** Reads until the columns are known. @throws {InputError} if the file has neither a header nor a readable row. */
+async function readToFormat(
+  name: string,
+  reader: RecordReader,
+): Promise<Pick<OpenFile, 'format' | 'groups'>> {
+  const ahead: InputRecord[][] = [];
+  let format = reader.format();
+  for (let unread = 0; format === undefined; format = reader.format()) {
+    const {done, value} = await reader.groups.next();
+    if (done === true || unread >= MOST_UNREAD) throw noRows(name, ahead.flat());
+    unread += value.length;
+    ahead.push(value);
+  }
+  return {format, groups: resume(ahead, reader.groups)};
+}
+
+function noRows(name: string, [unread]: readonly InputRecord[]): InputError {
+  if (unread?.type !== 'reject')
+    return new InputError('input_empty', `${name} has only blank lines, without a header.`);
+  return new InputError(
+    'input_rejected',
+    say`${name} has no header, and none of its first rows can be read (${unread.reason}: ${unread.detail}; line ${unread.line}). Check the file, ${set('delimiter')}, ${set('encoding')} and ${set('skipLines')}. Nothing was sent.`,
+  );
+}
+
+/** `chunks`: the UTF-8 bytes of the file. */
 function createReader(
   beginning: FileBeginning,
+  chunks: AsyncIterable<Buffer>,
   encoding: DetectedEncoding,
   settings: FileSettings,
   tally: InputCounts,
-): OpenedReader {
+): RecordReader {
   const {path, name: file, text} = beginning;
   const {maxRecordSize = RECORD_BYTES} = settings;
   const named = settings.inputFormat ?? formatByName(path);
@@ -120,11 +145,11 @@ function createReader(
   const badBytes = describeEncodingFault(encoding);
   const all: ReaderSettings = {file, maxRecordSize, tally, badBytes};
   const read = {bom: encoding.bomBytes > 0, encoding: encoding.name, perhaps: badBytes.perhaps};
-  if (kind === 'csv') return createCsvReader(beginning, named, settings, all, read);
+  if (kind === 'csv') return createCsvReader(beginning, chunks, named, settings, all, read);
   const guard = GUARD.exec(text)?.[0].length ?? 0;
   const eol = /\r?\n/.exec(text)?.[0] === '\r\n' ? '\r\n' : '\n';
   return {
-    groupsOf: chunks => (kind === 'json' ? readJson : readNdjson)(withoutStart(chunks, guard), all),
+    groups: (kind === 'json' ? readJson : readNdjson)(withoutStart(chunks, guard), all),
     format: () => ({kind: 'ndjson', eol, ...read, columns: []}),
     notes: () => [],
   };
@@ -147,11 +172,12 @@ const LONG_LINE = /^\{[^\n]{60000}/;
 
 function createCsvReader(
   beginning: FileBeginning,
+  chunks: AsyncIterable<Buffer>,
   named: NamedFormat | undefined,
   settings: FileSettings,
   all: ReaderSettings,
   read: Pick<InputFormat, 'bom' | 'encoding' | 'perhaps'>,
-): OpenedReader {
+): RecordReader {
   if (named === undefined) refuseValues(beginning);
   const {header, decides = false, skipLines = 0, padShortRows = false} = settings;
   const delimiter = settings.delimiter ?? (named === 'tsv' ? '\t' : undefined);
@@ -167,7 +193,7 @@ function createCsvReader(
   const {sepLineBytes, ...parts} = dialect;
   const sepLine = sepLineBytes > 0 ? {sepLine: true} : {};
   return {
-    groupsOf: chunks => reader.read(withoutStart(chunks, top.bytes + sepLineBytes)),
+    groups: reader.read(withoutStart(chunks, top.bytes + sepLineBytes)),
     format() {
       const {layout} = reader;
       const groups = groupNamesOfColumns(top, layout?.columns.length ?? 0);

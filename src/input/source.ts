@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto';
 import {isDeepStrictEqual} from 'node:util';
-import {type Said, say, set} from '../sentence.ts';
+import type {Said} from '../sentence.ts';
 import {type FileState, fileState, isReadOnce, type PipeSettings} from './bytes/raw.ts';
 import {InputError} from './input-error.ts';
 import {type FileSettings, type OpenFile, openFile} from './open-file.ts';
@@ -74,7 +74,7 @@ class FileSource implements RecordSource {
   readonly #ahead: (readonly InputRecord[])[] = [];
   readonly #opened: FileState[] = [];
   #file: OpenFile | undefined;
-  #first: NamedFormatOf | undefined;
+  #first: NamedFormat | undefined;
   /** By their words: several files may have the same. */
   readonly #notes = new Map<string, Said>();
   #closed = false;
@@ -92,8 +92,12 @@ class FileSource implements RecordSource {
   }
 
   get format(): InputFormat {
+    return this.#demandFirst().format;
+  }
+
+  #demandFirst(): NamedFormat {
     if (this.#first === undefined) throw new Error('the source was not started');
-    return this.#first.format;
+    return this.#first;
   }
 
   get position(): InputDigest {
@@ -128,8 +132,7 @@ class FileSource implements RecordSource {
         characters += charactersIn(record);
       }
     }
-    if (this.#first === undefined) throw noRows(this.#file?.name ?? '', this.sample);
-    const {name, format} = this.#first;
+    const {name, format} = this.#demandFirst();
     if (format.kind === 'ndjson') this.#first = {name, format: {...format, columns: keysIn(this.sample)}};
     this.bytesTotal = await this.#checkOthers();
   }
@@ -158,31 +161,22 @@ class FileSource implements RecordSource {
         this.#bytes += chunk.length;
       });
       if (this.#file.state !== undefined) this.#opened.push(this.#file.state);
-      yield* this.#readFile(this.#file);
+      this.#demandAgreement(this.#file);
+      for await (const records of this.#file.groups) if (records.length > 0) yield records;
       this.#file.close();
     }
   }
 
-  /** Yields the file's records in groups. Throws if the file's columns are not those of the first file. */
-  async *#readFile(file: OpenFile): AsyncGenerator<InputRecord[]> {
-    let agreed = false;
-    let unread: readonly InputRecord[] = [];
-    for await (const records of file.groups) {
-      agreed ||= this.#agree(file);
-      if (!agreed && unread.length === 0) unread = records;
-      if (records.length > 0) yield records;
-    }
-    if (!agreed) throw noRows(file.name, unread);
-  }
-
-  #agree(file: OpenFile): boolean {
-    const format = file.format();
-    if (format === undefined) return false;
-    const found = {name: file.name, format};
-    for (const note of file.notes()) this.#notes.set(String(note), note);
-    this.#first ??= found;
-    demandAgreement(this.#first, found);
-    return true;
+  /** @throws {InputError} if the file's columns are not those of the first file. */
+  #demandAgreement({name, format, notes}: OpenFile): void {
+    for (const note of notes) this.#notes.set(String(note), note);
+    this.#first ??= {name, format};
+    const difference = findDifference(this.#first, {name, format});
+    if (difference === undefined) return;
+    throw new InputError(
+      'input_headers_differ',
+      `${this.#first.name} and ${name} don't have the same columns: ${difference}. Run them one by one, or give them the same header.`,
+    );
   }
 
   /**
@@ -201,22 +195,9 @@ class FileSource implements RecordSource {
 
   async #checkFile(path: string): Promise<void> {
     const file = await openFile(path, this.#settings, noInput());
-    try {
-      for await (const _ of this.#readFile(file)) if (file.format() !== undefined) break;
-    } finally {
-      file.close();
-    }
+    file.close();
+    this.#demandAgreement(file);
   }
-}
-
-/** The error for a file that shows no columns: it has neither a header nor a readable row. */
-function noRows(name: string, [unread]: readonly InputRecord[]): InputError {
-  if (unread?.type !== 'reject')
-    return new InputError('input_empty', `${name} has only blank lines, without a header.`);
-  return new InputError(
-    'input_rejected',
-    say`${name} has no header, and none of its first rows can be read (${unread.reason}: ${unread.detail}; line ${unread.line}). Check the file, ${set('delimiter')}, ${set('encoding')} and ${set('skipLines')}. Nothing was sent.`,
-  );
 }
 
 const SAMPLE_RECORDS = 1_000;
@@ -236,25 +217,10 @@ function charactersIn(record: InputRecord): number {
   return record.fields.reduce((sum, field) => sum + field.length, 0);
 }
 
-interface NamedFormatOf {
-  readonly name: string;
-  readonly format: InputFormat;
-}
+type NamedFormat = Pick<OpenFile, 'name' | 'format'>;
 
-/**
- * @throws {InputError} `input_headers_differ` if two inputs can't go into one output. The message names both
- * and the difference.
- */
-function demandAgreement(first: NamedFormatOf, other: NamedFormatOf): void {
-  const difference = findDifference(first, other);
-  if (difference === undefined) return;
-  throw new InputError(
-    'input_headers_differ',
-    `${first.name} and ${other.name} don't have the same columns: ${difference}. Run them one by one, or give them the same header.`,
-  );
-}
-
-function findDifference(...inputs: readonly [NamedFormatOf, NamedFormatOf]): string | undefined {
+/** A difference that keeps two inputs from going into one output, in words; undefined without one. */
+function findDifference(...inputs: readonly [NamedFormat, NamedFormat]): string | undefined {
   const [a, b] = inputs.map(({format}) => format) as [InputFormat, InputFormat];
   const both = (verb: string, what: (format: InputFormat) => string) =>
     inputs.map(({name, format}) => `${name} ${verb} ${what(format)}`).join(', ');

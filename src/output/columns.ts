@@ -51,11 +51,12 @@ export function fieldsOfOperation(operation: Operation): AnswerField[] {
 function flatten(schema: z.ZodObject, path: readonly string[]): AnswerField[] {
   return Object.entries(schema.shape).flatMap(([name, optional]): AnswerField[] => {
     const inner = (optional as z.ZodOptional<z.ZodType>).unwrap();
-    const here = [...path, name];
-    if (inner instanceof z.ZodObject) return flatten(inner, here);
+    const inside = [...path, name];
+    if (inner instanceof z.ZodObject) return flatten(inner, inside);
     // The whole answer is a verdict, so the columns of the two flags in `verdict` omit that word: `can_pass`.
-    const named = here[0] === 'verdict' ? here.slice(1) : here;
-    return [{name: named.join('_'), path: here, kind: kindOf(inner), of: (_, data) => getAtPath(data, here)}];
+    const named = inside[0] === 'verdict' ? inside.slice(1) : inside;
+    const of: AnswerField['of'] = (_, data) => getAtPath(data, inside);
+    return [{name: named.join('_'), path: inside, kind: kindOf(inner), of}];
   });
 }
 
@@ -99,33 +100,30 @@ export function planColumns(
   marksStale = false,
 ): TargetColumns[] {
   const chosen = only === undefined ? undefined : new Set(only);
-  const used = new Set<string>();
+  const unused = new Set(only?.filter(name => !OTHERS.includes(name)));
   const said = statusColumns(marksStale);
   const planned = targets.map((target, index) => {
     const answerFields = fieldsOfOperation(target.operation);
     const fields = answerFields.filter(({name, path}) => {
-      if (chosen === undefined) return true;
-      const names = [name, path.join('.')].flatMap(some => [some, `${target.operation}.${some}`]);
-      const named = names.filter(one => chosen.has(one));
-      for (const one of named) used.add(one);
-      return named.length > 0;
+      const names = [name, path.join('.')].flatMap(own => [own, `${target.operation}.${own}`]);
+      for (const written of names) unused.delete(written);
+      return chosen === undefined || names.some(written => chosen.has(written));
     });
-    const whole = chosen === undefined;
-    return {target, said, fields, answerFields, whole, key: targetKey(targets, index)};
+    return {target, said, fields, answerFields, whole: chosen === undefined, key: targetKey(targets, index)};
   });
-  for (const name of chosen ?? [])
-    if (!used.has(name) && !OTHERS.includes(name)) throw unknownField(name, targets);
+  for (const name of unused) throw unknownField(name, targets);
   return planned;
 }
 
 function unknownField(name: string, targets: readonly Target[]): UsageError {
-  const known = [...new Set(targets.map(target => target.operation))].flatMap(operation =>
+  const asked = [...new Set(targets.map(target => target.operation))];
+  const fields = asked.flatMap(operation =>
     fieldsOfOperation(operation).map(field => `${operation}.${field.name}`),
   );
-  const short = known.map(field => field.slice(field.indexOf('.') + 1));
-  const near = closestName(name, [...known, ...OTHERS]) ?? closestName(name, short);
-  const hint =
-    near === undefined ? `Known fields: ${[...known, ...OTHERS].join(', ')}.` : `Did you mean "${near}"?`;
+  const known = [...fields, ...OTHERS];
+  const short = fields.map(field => field.slice(field.indexOf('.') + 1));
+  const near = closestName(name, known) ?? closestName(name, short);
+  const hint = near === undefined ? `Known fields: ${known.join(', ')}.` : `Did you mean "${near}"?`;
   return new UsageError('unknown_field', say`${set('fields')}: no answer has a field "${name}". ${hint}`);
 }
 
@@ -189,7 +187,7 @@ export function refuseClashes(
   countries?: readonly string[],
 ): void {
   const taken = new Set(inputColumns);
-  const twice = added.filter((one, at) => taken.has(one) || added.indexOf(one) !== at);
+  const twice = added.filter((column, at) => taken.has(column) || added.indexOf(column) !== at);
   const [name] = twice;
   if (name === undefined) return;
   if (name === ENRICHMENT)
@@ -197,7 +195,7 @@ export function refuseClashes(
       'column_clash',
       say`The rows have "${name}" already, as the output of a run has. ${RUN_ITS_LIST} To keep both results, add ${set('flatten', true)}.`,
     );
-  const clashing = targets.filter(({prefix}) => twice.some(one => one.startsWith(prefix)));
+  const clashing = targets.filter(({prefix}) => twice.some(column => column.startsWith(prefix)));
   const [first] = clashing;
   // Targets that clash must not get one prefix together.
   const prefixOf = ({prefix}: Target) => (clashing.length > 1 ? `checked_${prefix}` : 'checked_');
@@ -205,11 +203,11 @@ export function refuseClashes(
     first === undefined ? say`${set('ip', 'COLUMN=checked_')}` : sayFlags(choiceOf(first, prefixOf(first)));
   const isOutput = clashing.some(({prefix}) => taken.has(`${prefix}status`) && taken.has(`${prefix}error`));
   const isAnswer = ({column}: Target) =>
-    clashing.some(one => one.column !== column && column.startsWith(one.prefix));
+    clashing.some(target => target.column !== column && column.startsWith(target.prefix));
   // A flag that names a column turns detection off, so the other columns need flags too.
   const flags = targets
-    .filter(one => !isOutput || !isAnswer(one))
-    .flatMap(one => choiceOf(one, clashing.includes(one) ? prefixOf(one) : undefined));
+    .filter(target => !isOutput || !isAnswer(target))
+    .flatMap(target => choiceOf(target, clashing.includes(target) ? prefixOf(target) : undefined));
   throw new UsageError(
     'column_clash',
     isOutput
@@ -221,15 +219,13 @@ export function refuseClashes(
 
 /** The flag that names a column, and gives its results another prefix if `prefix` is defined. */
 function choiceOf(
-  {operation, column, prefix: own}: Target,
-  prefix = column.includes('=') ? own.replaceAll('=', '_') : undefined,
+  {operation, column, prefix: given}: Target,
+  prefix = column.includes('=') ? given.replaceAll('=', '_') : undefined,
 ): [string, string] {
   return [`--${operations[operation].setting}`, prefix === undefined ? column : `${column}=${prefix}`];
 }
 
-/**
- * @throws {UsageError} if two columns' answers, or an answer and the risk, would share a name under `enrichment`.
- */
+/** @throws {UsageError} if two columns' answers, or an answer and the risk, would share a name under `enrichment`. */
 export function refuseEnrichmentKeyClashes(columns: readonly TargetColumns[], risk: boolean): void {
   refuseClashes(
     risk ? [`${ENRICHMENT}.risk`] : [],

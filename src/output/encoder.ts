@@ -1,11 +1,13 @@
 import {dropMistypedFields, markNumbers, unmarkNumbers} from '../client/answer-fields.ts';
 import {UsageError} from '../errors.ts';
 import {jsonMembers} from '../input/records/json-reader.ts';
-import type {FileRow, InputFormat, Row} from '../input/row.ts';
+import type {FileRow, InputFormat, InputRecord, Row} from '../input/row.ts';
+import {MAX_NESTING} from '../job/yaml.ts';
 import type {CellResult} from '../ledger/lookup-outcome.ts';
 import type {RepairCode} from '../operations/cell.ts';
 import {RecentValues} from '../operations/memoize.ts';
 import type {Risk, RuleOutcomes} from '../score/scorer.ts';
+import {say, set} from '../sentence.ts';
 import {
   addedNames,
   ENRICHMENT,
@@ -18,7 +20,6 @@ import {
   type TargetColumns,
 } from './columns.ts';
 import {type CsvLine, createCsvLine, formulaSafe} from './csv-line.ts';
-import {flatMembers} from './flat.ts';
 
 export interface OutputFormat {
   readonly kind: 'csv' | 'ndjson';
@@ -45,9 +46,7 @@ export interface EnrichedRow<Kind extends Row = FileRow> {
   readonly results: readonly CellResult[];
   /** Repairs of each target's cell; undefined if no cell was repaired. */
   readonly repairs: readonly (readonly RepairCode[])[] | undefined;
-  /**
-   * The parsed answer of each result, if it has one. Rows share equal answers, so nothing may change an answer.
-   */
+  /** The parsed answer of each result, if it has one. Rows share equal answers, so nothing may change an answer. */
   readonly answers: readonly unknown[];
   /** Undefined if rows are not scored. */
   readonly risk: Risk | undefined;
@@ -97,8 +96,8 @@ function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], outpu
   const {line, headOf} = createCsvFormatter(output);
   const escaped = (cells: readonly string[]) => (output.escapeInput ? cells.map(formulaSafe) : cells);
   const results = columns.map((column, index) => resultText(column, index, line, output));
-  const ownName = passthroughNames(input, output);
-  const names = escaped([...ownName.input, ...ownName.added, ...addedNames(columns, output)]);
+  const own = passthroughNames(input, output);
+  const names = escaped([...own.input, ...own.added, ...addedNames(columns, output)]);
   const encodeRow = (row: EnrichedRow) => {
     const texts = [line(escaped(ownCells(row.row, input, output))), ...results.map(text => text(row))];
     if (output.risk.length > 0) texts.push(row.risk ? line(riskCells(row.risk, output.risk)) : '');
@@ -142,11 +141,8 @@ function isPlain(result: CellResult): result is Extract<CellResult, {status: 'ok
 function ownCells(row: FileRow, input: InputFormat, {flatten}: OutputFormat): readonly string[] {
   if (row.type === 'csv') return row.fields;
   const members = flatten ? flatMembers(row.raw) : jsonMembers(row.raw);
-  const cells = input.columns.map(name => {
-    const text = members.get(name);
-    members.delete(name);
-    return text === undefined ? '' : cellOf(text);
-  });
+  const cells = input.columns.map(name => cellOf(members.get(name) ?? 'null'));
+  for (const name of input.columns) members.delete(name);
   const others = [...members].map(([name, text]) => `${JSON.stringify(name)}:${text}`);
   return [...cells, others.length === 0 ? '' : `{${others.join(',')}}`];
 }
@@ -163,46 +159,42 @@ function ndjsonEncoder(
   output: OutputFormat,
 ): RowEncoder {
   const names = output.flatten ? addedNames(columns, output) : [ENRICHMENT];
-  const textsOf = output.flatten ? flatAnswers(columns, output) : nestedAnswers(columns);
   const encodeRow = (row: EnrichedRow): string => {
-    const texts = textsOf(row);
+    const texts = output.flatten ? flatTexts(row, columns, output) : [nestedText(row, columns)];
     const members = names.map((name, index) => `${JSON.stringify(name)}:${texts[index]}`);
     return splice(row.row, input, names, members.join(',')) + output.eol;
   };
   return {head: output.bom ? '\uFEFF' : '', encode: rows => rows.map(encodeRow).join('')};
 }
 
-/** Makes the texts of the members that are added to a row. */
-type AddedTexts = (row: EnrichedRow) => string[];
-
-function nestedAnswers(columns: readonly TargetColumns[]): AddedTexts {
-  return ({results, repairs, risk}) => {
-    const parts = columns.map((column, index) => {
-      const result = resultJson(results[index] as CellResult, column, repairs?.[index]);
-      return `${JSON.stringify(column.key)}:${result}`;
-    });
-    if (risk !== undefined) parts.push(`"risk":${JSON.stringify(risk)}`);
-    return [`{${parts.join(',')}}`];
-  };
+/** The text of the member `enrichment`. */
+function nestedText({results, repairs, risk}: EnrichedRow, columns: readonly TargetColumns[]): string {
+  const parts = columns.map((column, index) => {
+    const result = resultJson(results[index] as CellResult, column, repairs?.[index]);
+    return `${JSON.stringify(column.key)}:${result}`;
+  });
+  if (risk !== undefined) parts.push(`"risk":${JSON.stringify(risk)}`);
+  return `{${parts.join(',')}}`;
 }
 
-/** The values of CSV's columns, each with its type. A value is null if its CSV cell would be empty. */
-function flatAnswers(columns: readonly TargetColumns[], output: OutputFormat): AddedTexts {
-  return ({results, repairs, risk}) => {
-    const values = columns.flatMap((column, index): unknown[] => {
-      const result = results[index] as CellResult;
-      const answer = receivedAnswer(result);
-      return listResultColumns(column).map(one => one.of(result, answer));
-    });
-    if (risk !== undefined) values.push(...output.risk.map(name => risk[name]));
-    if (output.repairs) values.push(repairsByKey(repairs, columns));
-    return values.map(value => unmarkNumbers(JSON.stringify(value ?? null)));
-  };
+/** The values of CSV's columns as JSON, each with its type. A value is null if its CSV cell would be empty. */
+function flatTexts(row: EnrichedRow, columns: readonly TargetColumns[], output: OutputFormat): string[] {
+  const {results, repairs, risk} = row;
+  const values = columns.flatMap((column, index): unknown[] => {
+    const result = results[index] as CellResult;
+    const answer = receivedAnswer(result);
+    return listResultColumns(column).map(({of}) => of(result, answer));
+  });
+  if (risk !== undefined) values.push(...output.risk.map(name => risk[name]));
+  if (output.repairs) values.push(repairsByKey(repairs, columns));
+  return values.map(value => unmarkNumbers(JSON.stringify(value ?? null)));
 }
 
 /** A result as JSON text. Its answer is as received, with unknown fields, unless `--fields` selects fields. */
 function resultJson(result: CellResult, column: TargetColumns, repairs: readonly RepairCode[] = []): string {
-  const said = column.said.map(one => `"${one.name}":${JSON.stringify(one.of(result, undefined))},`).join('');
+  const said = column.said
+    .map(({name, of}) => `"${name}":${JSON.stringify(of(result, undefined))},`)
+    .join('');
   const data = textOf(result);
   const shown =
     data === undefined || column.whole
@@ -238,15 +230,60 @@ function splice(row: FileRow, input: InputFormat, names: readonly string[], memb
     return `{${[...own, members].join(',')}}`;
   }
   const taken = names.find(name => Object.hasOwn(row.value, name));
-  if (taken !== undefined) throw clash(row.record, taken);
+  if (taken !== undefined)
+    throw new UsageError(
+      'column_clash',
+      `Row ${row.record} has a field "${taken}" of its own, and answers need that name. Rename it in the input, then run again: answers already paid for are kept.`,
+    );
   const end = row.raw.lastIndexOf('}');
   const comma = Object.keys(row.value).length === 0 ? '' : ',';
   return `${row.raw.slice(0, end)}${comma}${members}${row.raw.slice(end)}`;
 }
 
-function clash(record: number, name: string): UsageError {
-  return new UsageError(
-    'column_clash',
-    `Row ${record} has a field "${name}" of its own, and answers need that name. Rename it in the input, then run again: answers already paid for are kept.`,
-  );
+/** Maximum number of columns. Files with more usually have objects whose keys are data, such as identifiers. */
+const MOST_COLUMNS = 2_000;
+
+/**
+ * The members of a JSON object, with their values as text. Members of nested objects have dotted paths:
+ * `user.name`. Lists and empty objects stay whole, as do objects below {@link MAX_NESTING} levels. If two members
+ * have the same path, the second gets the path `path#2`, as the second of two equal CSV headers does.
+ */
+export function flatMembers(raw: string): Map<string, string> {
+  const flat = new Map<string, string>();
+  const add = (text: string, prefix: string, levels: number) => {
+    for (const [name, value] of jsonMembers(text)) {
+      const path = `${prefix}${name}`;
+      const opens = levels > 1 && value.startsWith('{') && !/^\{\s*\}$/.test(value);
+      if (opens) add(value, `${path}.`, levels - 1);
+      else flat.set(unusedPath(path, flat), value);
+    }
+  };
+  add(raw, '', MAX_NESTING);
+  return flat;
+}
+
+function unusedPath(path: string, taken: ReadonlyMap<string, string>): string {
+  if (!taken.has(path)) return path;
+  let times = 2;
+  while (taken.has(`${path}#${times}`)) times += 1;
+  return `${path}#${times}`;
+}
+
+/**
+ * Paths of all fields in the sample's rows, in order of first appearance.
+ *
+ * @throws {UsageError} if there are more than {@link MOST_COLUMNS}.
+ */
+export function listFlatColumns(sample: readonly InputRecord[]): string[] {
+  const paths = new Set<string>();
+  for (const record of sample) {
+    if (record.type !== 'ndjson') continue;
+    for (const path of flatMembers(record.raw).keys()) paths.add(path);
+    if (paths.size > MOST_COLUMNS)
+      throw new UsageError(
+        'too_many_columns',
+        say`${set('flatten', true)}: the first rows alone have more than ${MOST_COLUMNS} different fields, so they can't be columns. Leave it out: each inner object is then one column of JSON.`,
+      );
+  }
+  return [...paths];
 }

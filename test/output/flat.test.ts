@@ -1,7 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {planRiskColumns} from '../../src/output/columns.ts';
-import {createRowEncoder} from '../../src/output/encoder.ts';
-import {flatMembers, listFlatColumns} from '../../src/output/flat.ts';
+import {createRowEncoder, flatMembers, listFlatColumns} from '../../src/output/encoder.ts';
 import {csvRow, ndjsonRow} from '../lookup/rows.ts';
 import {csvInput, enriched, looked, ndjsonInput, ok, output} from './formats.ts';
 

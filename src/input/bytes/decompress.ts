@@ -108,7 +108,8 @@ export async function peek(chunks: AsyncGenerator<Buffer>, size: number): Promis
   return {head: Buffer.concat(seen).subarray(0, size), chunks: resume(seen, chunks)};
 }
 
-async function* resume(seen: Buffer[], rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  for (let chunk = seen.shift(); chunk !== undefined; chunk = seen.shift()) yield chunk;
-  yield* rest;
+/** Yields what was read ahead, and forgets it, then all that follows. */
+export async function* resume<Part>(ahead: Part[], following: AsyncGenerator<Part>): AsyncGenerator<Part> {
+  for (let part = ahead.shift(); part !== undefined; part = ahead.shift()) yield part;
+  yield* following;
 }

@@ -16,11 +16,11 @@ import {
 import {inputHeaderLine} from '../../output/csv-line.ts';
 import {
   createRowEncoder,
+  listFlatColumns,
   type OutputFormat,
   passthroughNames,
   type RowEncoder,
 } from '../../output/encoder.ts';
-import {listFlatColumns} from '../../output/flat.ts';
 import {createSummarySchema} from '../../report/summary.ts';
 import {
   compileFailConditions,
