@@ -124,17 +124,17 @@ export function columnNames(header: readonly string[]): string[] {
   const next = new Map<string, number>();
   return header.map((cell, index) => {
     const name = cell.trim() === '' ? `column_${index + 1}` : cell;
-    let own = name;
+    let unique = name;
     // A cell of the header takes its own name, unless an earlier cell has the same text.
     if (name === cell ? seen.has(name) : taken.has(name)) {
       let number = next.get(name) ?? 2;
       while (taken.has(`${name}#${number}`)) number++;
       next.set(name, number + 1);
-      own = `${name}#${number}`;
+      unique = `${name}#${number}`;
     }
-    seen.add(own);
-    taken.add(own);
-    return own;
+    seen.add(unique);
+    taken.add(unique);
+    return unique;
   });
 }
 

@@ -97,8 +97,8 @@ const kinds: readonly (readonly [pattern: RegExp, sentence: string])[] = [
 
 /** @throws {InputError} `input_markup` for HTML and XML, SQL statements, vCards and drawn tables. */
 export function refuseMarkup({text, name}: FileBeginning): void {
-  const found = kinds.find(([pattern]) => pattern.test(text));
-  if (found !== undefined) throw new InputError('input_markup', `${name} ${found[1]}`);
+  const kind = kinds.find(([pattern]) => pattern.test(text));
+  if (kind !== undefined) throw new InputError('input_markup', `${name} ${kind[1]}`);
 }
 
 /** @throws {InputError} `input_header` for a `.json` list of values: only objects have column names. */

@@ -66,8 +66,8 @@ function ofReject(
   };
 }
 
-function lookupResult(result: CellResult, data: unknown, {said}: TargetColumns): LookupResult {
-  const members = said.map(column => [column.name, column.of(result, data)]);
+function lookupResult(result: CellResult, data: unknown, {statusColumns}: TargetColumns): LookupResult {
+  const members = statusColumns.map(column => [column.name, column.of(result, data)]);
   return {...Object.fromEntries(members), data: data ?? null};
 }
 

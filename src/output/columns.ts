@@ -27,7 +27,7 @@ export interface AnswerField extends LookupResultColumn {
 }
 
 /** Columns that every result has. They come before the columns of the answer's fields. */
-const SAID: readonly LookupResultColumn[] = [
+const STATUS: readonly LookupResultColumn[] = [
   {name: 'status', kind: 'scalar', of: result => result.status},
   {name: 'error', kind: 'scalar', of: result => ('error' in result ? result.error : null)},
   // True if the answer exceeds its maximum age; null without an answer.
@@ -39,8 +39,8 @@ const SAID: readonly LookupResultColumn[] = [
 ];
 
 /** The columns before the answer's fields. `marksStale`: true to include the column `stale`. */
-export function statusColumns(marksStale: boolean): readonly LookupResultColumn[] {
-  return SAID.filter(({name}) => marksStale || name !== 'stale');
+export function listStatusColumns(marksStale: boolean): readonly LookupResultColumn[] {
+  return STATUS.filter(({name}) => marksStale || name !== 'stale');
 }
 
 /** The fields of an operation's answer, in the order of the interface's tables. */
@@ -69,7 +69,7 @@ function kindOf(schema: z.ZodType): AnswerField['kind'] {
 export interface PrefixedColumns {
   readonly target: {readonly prefix: string};
   /** The target's columns that come before the answer's fields: status, error and, in some runs, stale. */
-  readonly said: readonly LookupResultColumn[];
+  readonly statusColumns: readonly LookupResultColumn[];
   readonly fields: readonly AnswerField[];
 }
 
@@ -84,8 +84,8 @@ export interface TargetColumns extends PrefixedColumns {
   readonly key: string;
 }
 
-export function listResultColumns({said, fields}: PrefixedColumns): readonly LookupResultColumn[] {
-  return [...said, ...fields];
+export function listResultColumns({statusColumns, fields}: PrefixedColumns): readonly LookupResultColumn[] {
+  return [...statusColumns, ...fields];
 }
 
 /**
@@ -101,7 +101,7 @@ export function planColumns(
 ): TargetColumns[] {
   const chosen = only === undefined ? undefined : new Set(only);
   const unused = new Set(only?.filter(name => !OTHERS.includes(name)));
-  const said = statusColumns(marksStale);
+  const statusColumns = listStatusColumns(marksStale);
   const planned = targets.map((target, index) => {
     const answerFields = fieldsOfOperation(target.operation);
     const fields = answerFields.filter(({name, path}) => {
@@ -109,7 +109,14 @@ export function planColumns(
       for (const written of names) unused.delete(written);
       return chosen === undefined || names.some(written => chosen.has(written));
     });
-    return {target, said, fields, answerFields, whole: chosen === undefined, key: targetKey(targets, index)};
+    return {
+      target,
+      statusColumns,
+      fields,
+      answerFields,
+      whole: chosen === undefined,
+      key: targetKey(targets, index),
+    };
   });
   for (const name of unused) throw unknownField(name, targets);
   return planned;

@@ -192,7 +192,7 @@ function flatTexts(row: EnrichedRow, columns: readonly TargetColumns[], output: 
 
 /** A result as JSON text. Its answer is as received, with unknown fields, unless `--fields` selects fields. */
 function resultJson(result: CellResult, column: TargetColumns, repairs: readonly RepairCode[] = []): string {
-  const said = column.said
+  const status = column.statusColumns
     .map(({name, of}) => `"${name}":${JSON.stringify(of(result, undefined))},`)
     .join('');
   const data = textOf(result);
@@ -201,7 +201,7 @@ function resultJson(result: CellResult, column: TargetColumns, repairs: readonly
       ? data
       : unmarkNumbers(JSON.stringify(pickFields(receivedAnswer(result), column.fields)));
   const repaired = repairs.length === 0 ? '' : `"repairs":${JSON.stringify(repairs)},`;
-  return `{${said}${repaired}"data":${shown ?? 'null'}}`;
+  return `{${status}${repaired}"data":${shown ?? 'null'}}`;
 }
 
 /** A result's parsed answer, without fields of a wrong type. Numbers keep their spelling (exact-numbers.ts). */

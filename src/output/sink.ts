@@ -109,7 +109,7 @@ export class FileSink implements Sink {
 class Compressor {
   readonly #engine: Transform;
   readonly #compressed: Buffer[] = [];
-  #rest = Buffer.alloc(0);
+  #unread = Buffer.alloc(0);
 
   constructor(engine: Transform) {
     this.#engine = engine;
@@ -120,15 +120,15 @@ class Compressor {
 
   /** The compressed bytes that are ready; after the last text, all that are left. */
   async add(text: Buffer, isLast: boolean): Promise<Buffer> {
-    this.#rest = Buffer.concat([this.#rest, text]);
-    for (; this.#rest.length >= WRITE_BYTES; this.#rest = this.#rest.subarray(WRITE_BYTES)) {
-      const block = this.#rest.subarray(0, WRITE_BYTES);
+    this.#unread = Buffer.concat([this.#unread, text]);
+    for (; this.#unread.length >= WRITE_BYTES; this.#unread = this.#unread.subarray(WRITE_BYTES)) {
+      const block = this.#unread.subarray(0, WRITE_BYTES);
       await new Promise<void>((resolve, reject) => {
         this.#engine.write(block, error => (error ? reject(error) : resolve()));
       });
     }
     if (isLast) {
-      this.#engine.end(this.#rest);
+      this.#engine.end(this.#unread);
       await finished(this.#engine);
     }
     return Buffer.concat(this.#compressed.splice(0));

@@ -8,7 +8,7 @@ import {PROTOCOL_VERSION} from '../../src/fleet/protocol.ts';
 import * as library from '../../src/index.ts';
 import {logEvents} from '../../src/job/log-events.ts';
 import {operationNames, operations} from '../../src/operations/table.ts';
-import {fieldsOfOperation, REPAIRS_COLUMN, riskColumns, statusColumns} from '../../src/output/columns.ts';
+import {fieldsOfOperation, listStatusColumns, REPAIRS_COLUMN, riskColumns} from '../../src/output/columns.ts';
 
 /** One thing that other programs may rely on: where, and what. One that goes is a promise that is broken. */
 export type Fact = readonly [place: string, what: string];
@@ -71,7 +71,7 @@ function factsOfSchema(schema: Json, parent: string, name: string): Fact[] {
 /** Every column that an output may have, as a target without a prefix of its own names it. */
 export function columnFacts(): Fact[] {
   const answers = operationNames.flatMap(operation =>
-    [...statusColumns(true), ...fieldsOfOperation(operation)].map(
+    [...listStatusColumns(true), ...fieldsOfOperation(operation)].map(
       ({name, kind}): Fact => [`column ${operations[operation].prefix}`, `${name} ${kind}`],
     ),
   );

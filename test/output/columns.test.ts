@@ -117,8 +117,8 @@ test('--fields leaves the explanation of the risk out, or names its parts; the r
 describe('cells', () => {
   const target = makeTargets('ip', [{column: 'ip'}], ['ip']);
   const cellsOf = (result: CellResult, fields: readonly AnswerField[], marksStale = false) => {
-    const [{said} = {said: []}] = planColumns(target, undefined, marksStale);
-    return resultCells(result, answerOf(result), [...said, ...fields], formulaSafe);
+    const [{statusColumns} = {statusColumns: []}] = planColumns(target, undefined, marksStale);
+    return resultCells(result, answerOf(result), [...statusColumns, ...fields], formulaSafe);
   };
 
   const cells = (data: object, field: string) =>

@@ -62,7 +62,7 @@ async function showRows(
   const [levelAt, scoreAt, reasonsAt] = [resultAt('level'), resultAt('score'), resultAt('reasons')];
   const background = makeRunFacts(undefined, readRunStart(file) || Date.now());
   const filter =
-    where === undefined ? undefined : createRowFilter(where, file.own, background, () => '--where');
+    where === undefined ? undefined : createRowFilter(where, file.input, background, () => '--where');
   let shown = 0;
   for await (const {row, number} of rowsOf(file, rejected)) {
     const cells = level === undefined ? [] : file.cellsOf(row);

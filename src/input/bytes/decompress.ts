@@ -46,9 +46,9 @@ export async function* decompress(
   known: typeof decompressors = decompressors,
 ): AsyncGenerator<Buffer> {
   const {head, chunks} = await peek(raw, HEAD_BYTES);
-  const found = Object.entries(known).find(([, {magic}]) => head.subarray(0, magic.length).equals(magic));
-  if (found === undefined) return yield* chunks;
-  const [compression, {engine}] = found;
+  const format = Object.entries(known).find(([, {magic}]) => head.subarray(0, magic.length).equals(magic));
+  if (format === undefined) return yield* chunks;
+  const [compression, {engine}] = format;
   if (engine === undefined)
     throw new InputError(
       'input_compression',

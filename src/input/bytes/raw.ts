@@ -25,9 +25,9 @@ export interface FileState {
 /** The state of a file; undefined if nothing has this path. */
 export function fileState(
   path: string,
-  found: Stats | undefined = statSync(path, {throwIfNoEntry: false}),
+  stats: Stats | undefined = statSync(path, {throwIfNoEntry: false}),
 ): FileState | undefined {
-  return found && {path, size: found.size, changedAt: found.mtimeMs, inode: found.ino};
+  return stats && {path, size: stats.size, changedAt: stats.mtimeMs, inode: stats.ino};
 }
 
 /** Settings for inputs that can be read only once: stdin and pipes. */

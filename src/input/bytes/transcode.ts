@@ -44,8 +44,12 @@ function converter(name: EncodingName): (chunk: Buffer, last: boolean) => Buffer
     length += chunk.length;
     const text = half + decoder.write(chunk) + ((last && decoder.end()) || '');
     half = !last && /[\uD800-\uDBFF]$/.test(text) ? text.slice(-1) : '';
-    const [first = '', ...rest] = text.slice(0, text.length - half.length).split(invalid);
+    const [first = '', ...afterFaults] = text.slice(0, text.length - half.length).split(invalid);
     const cut = last && isUtf16 && length % 2 === 1 ? [NO_TEXT] : [];
-    return Buffer.concat([Buffer.from(first), ...rest.flatMap(part => [NO_TEXT, Buffer.from(part)]), ...cut]);
+    return Buffer.concat([
+      Buffer.from(first),
+      ...afterFaults.flatMap(part => [NO_TEXT, Buffer.from(part)]),
+      ...cut,
+    ]);
   };
 }

@@ -49,10 +49,10 @@ export function refuseOtherDelimiter(sample: string, delimiter: string, name: st
 function detectEol(sample: string): CsvDialect['eol'] {
   let quoted = false;
   let sawReturn = false;
-  for (const [found] of sample.matchAll(/"|\r?\n|\r/g)) {
-    if (found === '"') quoted = !quoted;
+  for (const [token] of sample.matchAll(/"|\r?\n|\r/g)) {
+    if (token === '"') quoted = !quoted;
     else if (quoted) continue;
-    else if (found !== '\r') return found as CsvDialect['eol'];
+    else if (token !== '\r') return token as CsvDialect['eol'];
     else sawReturn = true;
   }
   if (sawReturn && !(quoted && sample.includes('\n'))) return '\r';

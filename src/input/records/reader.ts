@@ -35,7 +35,7 @@ export class RecordBuffer {
     this.#parts.push(part);
     this.length += part.length;
     if (this.length <= this.#limit) return;
-    const heads = this.#parts.map(one => one.subarray(0, HEAD_BYTES));
+    const heads = this.#parts.map(part => part.subarray(0, HEAD_BYTES));
     this.#parts = [Buffer.concat(heads).subarray(0, HEAD_BYTES)];
   }
 
@@ -101,12 +101,12 @@ export async function* cutLines(
   /** A line whose end has not come yet. */
   const open = new RecordBuffer(limit);
   const take = (last: Buffer): LineBatch => {
-    const rest = Math.max(0, last.indexOf(eol));
+    const eolAt = Math.max(0, last.indexOf(eol));
     if (open.length === 0) return {bytes: last};
-    if (open.length + rest <= limit) return {bytes: Buffer.concat([open.take(), last])};
-    open.add(last.subarray(0, rest));
+    if (open.length + eolAt <= limit) return {bytes: Buffer.concat([open.take(), last])};
+    open.add(last.subarray(0, eolAt));
     const {length} = open;
-    return {long: {head: open.take(), length}, bytes: last.subarray(rest + 1)};
+    return {long: {head: open.take(), length}, bytes: last.subarray(eolAt + 1)};
   };
   // Takes pieces of `limit` bytes, in which only a line that began in an earlier piece can be too long.
   for await (const chunk of chunks)

@@ -117,7 +117,7 @@ async function compareFiles(
 }
 
 function sharedColumns(old: EnrichedFile, fresh: EnrichedFile): readonly string[] {
-  const shared = fresh.own.columns.filter(name => old.own.columns.includes(name));
+  const shared = fresh.input.columns.filter(name => old.input.columns.includes(name));
   if (shared.length > 0) return shared;
   throw new UsageError(
     'unknown_column',

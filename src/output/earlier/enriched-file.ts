@@ -14,11 +14,11 @@ import {
   ENRICHMENT,
   fieldsOfOperation,
   listResultColumns,
+  listStatusColumns,
   type PrefixedColumns,
   REPAIRS_COLUMN,
   type RiskColumn,
   riskColumns,
-  statusColumns,
 } from '../columns.ts';
 
 /** How outputs are read back. A run's longest row may be longer with its answers than a row of a list. */
@@ -41,7 +41,7 @@ export interface EnrichedFile extends ResultLayout {
 
 interface ResultLayout {
   /** Format of the output, but only with the columns that the run's input had. */
-  readonly own: InputFormat;
+  readonly input: InputFormat;
   readonly results: ResultColumns;
   /** The results of a row as texts, in the order of the results' names. */
   cellsOf(row: FileRow): readonly string[];
@@ -152,10 +152,10 @@ function layoutOf({format, sample}: RecordSource): ResultLayout | undefined {
   if (format.kind === 'csv') {
     const results = format.header === undefined ? undefined : findResultColumns(format.columns);
     if (results === undefined) return undefined;
-    const {own: width} = results;
+    const {inputWidth: width} = results;
     const [header, columns] = [format.header?.slice(0, width), format.columns.slice(0, width)];
     const cellsOf = (row: FileRow) => (row.type === 'csv' ? row.fields.slice(width) : []);
-    return {own: {...format, header, columns}, results, cellsOf};
+    return {input: {...format, header, columns}, results, cellsOf};
   }
   // Uses only the first row: there, the results come after the list's own members. In `format.columns`, own
   // members that only later rows have would come after the results.
@@ -168,13 +168,13 @@ function layoutOf({format, sample}: RecordSource): ResultLayout | undefined {
   const columns = format.columns.filter(name => !added.has(name));
   const cellsOf = (row: FileRow) =>
     paths.map(path => textOf(row.type === 'ndjson' ? getAtPath(row.value, path) : undefined));
-  return {own: {...format, columns}, results, cellsOf};
+  return {input: {...format, columns}, results, cellsOf};
 }
 
 /** The paths of nested results in a row, in the order of their names. */
 function nestedPaths({lookups, risk}: ResultColumns): string[][] {
-  const ofLookups = lookups.flatMap(({key, said, fields}) => [
-    ...said.map(({name}) => [key, name]),
+  const ofLookups = lookups.flatMap(({key, statusColumns, fields}) => [
+    ...statusColumns.map(({name}) => [key, name]),
     ...fields.map(({path}) => [key, 'data', ...path]),
   ]);
   return [...ofLookups, ...risk.map(name => ['risk', name])].map(path => [ENRICHMENT, ...path]);
@@ -199,7 +199,7 @@ export interface LookupColumns extends PrefixedColumns {
 /** Columns that a run added to its rows. */
 interface ResultColumns {
   /** Number of the input's own columns, which come first. */
-  readonly own: number;
+  readonly inputWidth: number;
   readonly lookups: readonly LookupColumns[];
   readonly risk: readonly RiskColumn[];
   readonly repairs: boolean;
@@ -216,7 +216,7 @@ type FoundLookup = Omit<LookupColumns, 'at'>;
 
 function resultColumns(
   found: readonly FoundLookup[],
-  others: Pick<ResultColumns, 'own' | 'risk' | 'repairs' | 'isNested'>,
+  others: Pick<ResultColumns, 'inputWidth' | 'risk' | 'repairs' | 'isNested'>,
 ): ResultColumns {
   let riskAt = 0;
   const lookups = found.map(lookup => {
@@ -229,17 +229,17 @@ function resultColumns(
 
 /** Finds the columns that a run added at the end of a header; undefined if there are none. */
 function findResultColumns(names: readonly string[]): ResultColumns | undefined {
-  for (const own of names.keys()) {
-    const results = resultsFrom(names, own);
+  for (const inputWidth of names.keys()) {
+    const results = resultsFrom(names, inputWidth);
     if (results !== undefined) return results;
   }
   return undefined;
 }
 
-/** Reads all names from index `own` on as result columns; undefined if one of them names no result column. */
-function resultsFrom(names: readonly string[], own: number): ResultColumns | undefined {
+/** Reads all names from index `inputWidth` on as result columns; undefined if one of them names no result column. */
+function resultsFrom(names: readonly string[], inputWidth: number): ResultColumns | undefined {
   const lookups: FoundLookup[] = [];
-  let at = own;
+  let at = inputWidth;
   for (let lookup = lookupAt(names, at); lookup !== undefined; lookup = lookupAt(names, at)) {
     lookups.push(lookup);
     at += listResultColumns(lookup).length;
@@ -247,15 +247,15 @@ function resultsFrom(names: readonly string[], own: number): ResultColumns | und
   const risk = riskColumns.filter(name => names[at] === `risk_${name}` && ++at > 0);
   const repairs = names[at] === REPAIRS_COLUMN;
   const isAll = lookups.length > 0 && at + Number(repairs) === names.length;
-  return isAll ? resultColumns(lookups, {own, risk, repairs, isNested: false}) : undefined;
+  return isAll ? resultColumns(lookups, {inputWidth, risk, repairs, isNested: false}) : undefined;
 }
 
 function lookupAt(names: readonly string[], at: number): FoundLookup | undefined {
   const name = names[at] ?? '';
   const prefix = name.slice(0, -'status'.length);
   if (name !== `${prefix}status` || names[at + 1] !== `${prefix}error`) return undefined;
-  const said = statusColumns(names[at + 2] === `${prefix}stale`);
-  const from = at + said.length;
+  const statusColumns = listStatusColumns(names[at + 2] === `${prefix}stale`);
+  const from = at + statusColumns.length;
   const candidates = operationNames.map(operation => {
     let next = from;
     const fields = fieldsOfOperation(operation).filter(
@@ -271,7 +271,7 @@ function lookupAt(names: readonly string[], at: number): FoundLookup | undefined
   );
   const fields =
     fitting.find(candidate => [undefined, candidate.operation].includes(operation))?.fields ?? [];
-  return {operation, target: {prefix}, key: prefix.replace(/_$/, ''), said, fields};
+  return {operation, target: {prefix}, key: prefix.replace(/_$/, ''), statusColumns, fields};
 }
 
 /**
@@ -291,10 +291,10 @@ function findResultMembers(enrichment: unknown): ResultColumns | undefined {
     const operation = operationNames.find(name => name === key) ?? operationOf(operationNames, `${key}_`);
     const prefix = operation === key ? operations[operation].prefix : `${key}_`;
     const fields = operation === undefined ? [] : fieldsOfOperation(operation);
-    return {operation, target: {prefix}, key, said: statusColumns('stale' in member), fields};
+    return {operation, target: {prefix}, key, statusColumns: listStatusColumns('stale' in member), fields};
   });
   const known = lookups.filter(lookup => lookup !== undefined);
   if (known.length === 0 || known.length < lookups.length) return undefined;
   const risk = riskColumns.filter(name => name in Object(judged));
-  return resultColumns(known, {own: 0, risk, repairs: false, isNested: true});
+  return resultColumns(known, {inputWidth: 0, risk, repairs: false, isNested: true});
 }

@@ -66,10 +66,10 @@ export function createExplainer(file: EnrichedFile): Explainer {
 
 /** The summary's rules; the default rules too if the run used them or if there is no summary. */
 function rulesOf(risk: Summary['risk'] | undefined): readonly WrittenRule[] {
-  const own = (risk?.rules ?? []).map(({held: _, undecided: __, wrong: ___, ...rule}) => rule);
-  const taken = new Set(own.map(({reason}) => reason));
+  const named = (risk?.rules ?? []).map(({held: _, undecided: __, wrong: ___, ...rule}) => rule);
+  const taken = new Set(named.map(({reason}) => reason));
   const hasDefaults = risk?.default_rules !== false;
-  return [...(hasDefaults ? defaultRules.filter(({reason}) => !taken.has(reason)) : []), ...own];
+  return [...(hasDefaults ? defaultRules.filter(({reason}) => !taken.has(reason)) : []), ...named];
 }
 
 /**
@@ -78,7 +78,7 @@ function rulesOf(risk: Summary['risk'] | undefined): readonly WrittenRule[] {
  */
 async function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
   const background = makeRunFacts(undefined, readRunStart(file) || 0);
-  const compile = createConditionCompiler(findSubjects(readTargets(file)), file.own, background);
+  const compile = createConditionCompiler(findSubjects(readTargets(file)), file.input, background);
   const conditions = rules.map(({when}) => {
     try {
       return compile(when, '');

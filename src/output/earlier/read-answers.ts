@@ -17,7 +17,7 @@ import {type EnrichedFile, openEnrichedFile} from './enriched-file.ts';
  *
  * @throws {UsageError} if the names of a lookup's columns don't show its operation.
  */
-export function readTargets({path, results, own, summary}: EnrichedFile): Target[] {
+export function readTargets({path, results, input, summary}: EnrichedFile): Target[] {
   return results.lookups.map(({operation, target: {prefix}}) => {
     if (operation === undefined)
       throw new UsageError(
@@ -26,7 +26,7 @@ export function readTargets({path, results, own, summary}: EnrichedFile): Target
       );
     const {column = prefix.replace(/_$/, '')} =
       summary?.columns?.find(column => column.prefix === prefix) ?? {};
-    return {operation, column, prefix, cell: createCellReader(column, own.columns)};
+    return {operation, column, prefix, cell: createCellReader(column, input.columns)};
   });
 }
 
@@ -60,7 +60,7 @@ async function countListFacts(
   const sample = file.source.sample.filter(record => record.type === 'csv' || record.type === 'ndjson');
   if (!targets.every(({cell}) => sample.some(row => cell(row) !== undefined))) return undefined;
   const planOf = (planned: readonly Target[]) => createRowPlanner(planned, {}, sample);
-  const facts = createListFacts(reads, targets, planOf, file.own, sameBy);
+  const facts = createListFacts(reads, targets, planOf, file.input, sameBy);
   if (facts === undefined) return undefined;
   const again = await openEnrichedFile(file.path);
   try {
@@ -76,7 +76,7 @@ async function countListFacts(
 }
 
 /** Makes a reader of an output's rows. Rules then see the same answers as in the run that wrote the output. */
-function createRowReader({results, own, source, summary}: EnrichedFile) {
+function createRowReader({results, input, source, summary}: EnrichedFile) {
   const isPartial = results.lookups.some(({operation, fields}) => {
     if (operation === undefined) return false;
     const read = signals[operation].map(path => path.join('.'));
@@ -88,13 +88,13 @@ function createRowReader({results, own, source, summary}: EnrichedFile) {
   const isEscaped = source.format.kind === 'csv';
   const lookups = results.lookups.map(lookup => {
     const puts = lookup.fields.map(field => createFieldReader(lookup.operation, field, isEscaped));
-    return {...lookup, puts, fieldsAt: lookup.at + lookup.said.length};
+    return {...lookup, puts, fieldsAt: lookup.at + lookup.statusColumns.length};
   });
   return (row: FileRow, cells: readonly string[]): RowView => {
     const nested = results.isNested && row.type === 'ndjson' ? row.value[ENRICHMENT] : undefined;
     return {
       isPartial,
-      row: row.type === 'csv' ? {...row, fields: row.fields.slice(0, own.columns.length)} : row,
+      row: row.type === 'csv' ? {...row, fields: row.fields.slice(0, input.columns.length)} : row,
       results: lookups.map(({at}) => statusOf(cells[at], cells[at + 1])),
       answers: lookups.map(({operation, key, at, puts, fieldsAt}) => {
         if (nested === undefined) return answerIn(cells.slice(fieldsAt), puts, cells[at] === 'ok');

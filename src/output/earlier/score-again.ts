@@ -45,14 +45,14 @@ export async function rescoreOutput({path, rules, now, to, bad}: RescoreRequest)
   const file = await openEnrichedFile(path);
   let views: RowViews | undefined;
   try {
-    const {results, own} = file;
+    const {results, input} = file;
     const risk = results.risk.length > 0 ? results.risk : planRiskColumns(undefined);
     // Compares only the risk: the answers are the same before and after.
     const compared = addedNames([], {risk, repairs: false});
     const counts = new ChangeCounts(compared, compared);
     const startedAt = now ?? readRunStart(file);
     const background = makeRunFacts(rules, startedAt || 0);
-    const scorer = createScorer(rules, readTargets(file), own, background, risk);
+    const scorer = createScorer(rules, readTargets(file), input, background, risk);
     const badRows = bad === undefined ? undefined : new BadRowCounts(bad, rules, file, background);
     refuseLacking(file, scorer, Number.isNaN(startedAt));
     views = await openRowViews(file, scorer.reads, rules.sameBy);
@@ -74,9 +74,9 @@ export async function rescoreOutput({path, rules, now, to, bad}: RescoreRequest)
     const rewrite = (row: FileRow) => {
       const {judged, cells} = rescore(row);
       if (row.type === 'ndjson') return withRisk(file, row, judged, risk);
-      return [...row.fields.slice(0, own.columns.length), ...cells];
+      return [...row.fields.slice(0, input.columns.length), ...cells];
     };
-    const header = own.kind === 'csv' ? (own.header ?? []) : [];
+    const header = input.kind === 'csv' ? (input.header ?? []) : [];
     async function* texts() {
       yield* rewriteOutput(file, [...header, ...addedNames(results.lookups, {...results, risk})], rewrite);
       unseen.refuse();
@@ -136,14 +136,14 @@ class UnseenFields {
 
   constructor({path, results: {isNested, lookups}, summary}: EnrichedFile, reads: readonly PathReference[]) {
     const unseen = (isNested ? reads : []).flatMap(read => {
-      const own = lookups.flatMap((lookup, index) => {
+      const indices = lookups.flatMap((lookup, index) => {
         const {operation, key, fields} = lookup;
         const shares = operation === undefined ? undefined : summary?.fields?.[operation];
         const isRead = read.path.length > 1 && (read.path[0] === operation || read.path[0] === key);
         const hadIt = fieldsAt(fields, read).some(({name}) => (shares?.[name]?.present ?? 0) > 0);
         return isRead && hadIt ? [index] : [];
       });
-      return own.length === 0 ? [] : [[read, own] as const];
+      return indices.length === 0 ? [] : [[read, indices] as const];
     });
     this.#file = path;
     this.#reads = new Map(unseen);
@@ -205,8 +205,8 @@ class BadRowCounts {
   readonly #rules: readonly BadCount[];
 
   /** @throws {UsageError} if `bad` is not a condition, or reads an unknown column. */
-  constructor(bad: string, {rules}: RuleSet, {own}: EnrichedFile, background: RunFacts) {
-    this.#isBad = createRowFilter(bad, own, background, () => '--bad');
+  constructor(bad: string, {rules}: RuleSet, {input}: EnrichedFile, background: RunFacts) {
+    this.#isBad = createRowFilter(bad, input, background, () => '--bad');
     this.#rules = rules.map(({reason}) => countOf(reason));
   }
 
