@@ -245,10 +245,7 @@ function describePadding(name: string, {before, after}: Padding): string[] {
 const END_MARKS: ReadonlySet<number | undefined> = new Set([0x1a, 0]);
 
 /** Removes Ctrl-Z and NUL bytes at the end of the text, since they are not a row. Those within the text stay. */
-export async function* withoutEndMark(
-  chunks: AsyncIterable<Buffer>,
-  padding: Padding = {before: 0, after: 0},
-): AsyncGenerator<Buffer> {
+async function* withoutEndMark(chunks: AsyncIterable<Buffer>, padding: Padding): AsyncGenerator<Buffer> {
   let marks: Buffer[] = [];
   for await (const chunk of chunks) {
     let end = chunk.length;

@@ -1,59 +1,48 @@
-import {writeFileSync} from 'node:fs';
-import {join} from 'node:path';
-import {expect, test} from 'vitest';
-import {openRecordSource} from '../../src/input/source.ts';
-import {newDirectory} from '../support/new-directory.ts';
-
-const within = newDirectory();
-
-async function read(name: string, content: string | Buffer) {
-  const path = join(within(), name);
-  writeFileSync(path, content);
-  const source = await openRecordSource({paths: [path], header: true, encoding: 'auto', chunkSize: 7});
-  const rows: string[] = [];
-  for await (const records of source.batches())
-    for (const record of records)
-      rows.push(
-        record.type === 'reject'
-          ? record.detail
-          : record.type === 'ndjson'
-            ? record.raw
-            : String(record.type === 'csv' && record.fields),
-      );
-  return {rows, notes: source.notes.map(String)};
-}
+import {expect, it} from 'vitest';
+import {fieldsOf, readBytes} from './reading.ts';
 
 const nuls = (count: number) => '\0'.repeat(count);
+const END = '\u001a';
+const row = '192.0.2.1\n';
 
-test.each([
-  ['at the end', `ip\n192.0.2.1\n${nuls(5)}`, '0 in front and 5 at the end'],
-  ['at the end of much', `ip\n192.0.2.1\n${nuls(200_000)}`, '0 in front and 200000 at the end'],
-  ['in front', `${nuls(9)}ip\n192.0.2.1\n`, '9 in front and 0 at the end'],
-  [
-    'in front of little, and much',
-    `${nuls(100_000)}ip\n192.0.2.1\n${nuls(3)}`,
-    '100000 in front and 3 at the end',
-  ],
+it.each([
+  ['at the end', `ip\n${row}${nuls(5)}`, '0 in front and 5 at the end'],
+  ['at the end of much', `ip\n${row}${nuls(200_000)}`, '0 in front and 200000 at the end'],
+  ['in front', `${nuls(9)}ip\n${row}`, '9 in front and 0 at the end'],
+  ['in front, and much', `${nuls(100_000)}ip\n${row}${nuls(3)}`, '100000 in front and 3 at the end'],
 ])('NUL bytes %s are left out, and told', async (_, text, told) => {
-  const {rows, notes} = await read('list.csv', text);
-  expect(rows).toEqual(['192.0.2.1']);
-  expect(notes).toEqual([
-    expect.stringContaining(`with NUL bytes, as after a power cut: ${told} are left out.`),
+  const {records, notes} = await readBytes(text, {}, 7);
+  expect(fieldsOf(records)).toEqual([['192.0.2.1']]);
+  const note = `with NUL bytes, as after a power cut: ${told} are left out.`;
+  expect(notes).toEqual([expect.stringContaining(note)]);
+});
+
+it.each([1, 3, 64])(
+  'marks of DOS at the end are left out, and those within the text stay (chunks of %i)',
+  async size => {
+    const {records} = await readBytes(`a,b\n1${END}${END},2\n${END}${END}`, {}, size);
+    expect(fieldsOf(records)).toEqual([[`1${END}${END}`, '2']]);
+  },
+);
+
+it('rows in two encodings are told as that: each line that is UTF-8 is a row, and no encoding is advised', async () => {
+  const rowOf = (name: string, encoding: BufferEncoding) => Buffer.from(`${name},a@example.com\n`, encoding);
+  const rows = [rowOf('Müller', 'latin1'), rowOf('Müller', 'utf8'), rowOf('Jürgen', 'latin1')];
+  const {records, notes, format} = await readBytes(Buffer.concat([Buffer.from('name,email\n'), ...rows]));
+  expect(records).toMatchObject([
+    {reason: 'invalid_encoding', detail: expect.stringContaining('two encodings')},
+    {fields: ['Müller', 'a@example.com']},
+    {reason: 'invalid_encoding'},
   ]);
+  expect(notes).toEqual([expect.stringMatching(/has rows in two encodings.*No --encoding fits both/)]);
+  expect(format.perhaps).toBeUndefined();
 });
 
-test('record separators (RFC 7464) are no part of a row', async () => {
-  const {rows} = await read('list.log', '\x1e{"ip":"192.0.2.1"}\n\x1e{"ip":"192.0.2.2"}\n');
-  expect(rows).toEqual(['{"ip":"192.0.2.1"}', '{"ip":"192.0.2.2"}']);
-});
-
-test.each([
-  ['{"name":"Jo", "score": 1, "risk": NaN}', '(NaN at column 35)'],
-  ["{'name': 'Jo'}", '(a single quote at column 2)'],
-  ['{"a": True}', '(True at column 7)'],
-  ['{"a": 1,}', '(a comma before a bracket at column 8)'],
-  ['{"a": jo@example.com}', '(a character that JSON does not have there at column 7)'],
-])('%s says where it is no JSON, and nothing of its texts', async (line, told) => {
-  const {rows} = await read('list.ndjson', `{"a": 1}\n${line}\n{"a": 2}\n`);
-  expect(rows[1]).toBe(`the line is not valid JSON ${told}`);
+it('a row that is not UTF-8 behind many that are is no reason to read them all in another encoding', async () => {
+  const text = `name,email\n${'Müller,a@example.com\n'.repeat(5_000)}`;
+  const {records} = await readBytes(Buffer.concat([Buffer.from(text), Buffer.from('Jürgen,b\n', 'latin1')]));
+  expect(records.at(-1)).toMatchObject({
+    reason: 'invalid_encoding',
+    detail: expect.not.stringContaining('--encoding'),
+  });
 });

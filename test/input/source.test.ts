@@ -133,6 +133,7 @@ describe('errors', () => {
     ['', 'a.csv'],
     ['', 'a.ndjson'],
     ['\ufeff', 'a.csv'],
+    ['\u001a', 'a.csv'],
     [gzipSync(''), 'a.csv.gz'],
   ])('no bytes: %j as %s', async (content, name) => {
     expect((await failureOf(readAll(write(name, content)))).code).toBe('input_empty');
