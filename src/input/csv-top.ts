@@ -14,17 +14,15 @@ import type {CsvSettings} from './records/csv-reader.ts';
 import {CsvRecordParser} from './records/csv-record-parser.ts';
 import type {FileBeginning} from './unsupported-formats.ts';
 
-/** Lines to inspect, and the maximum number of title lines among them. */
+/** Lines to inspect, and maximum numbers of title lines among them and of lines that name groups of columns. */
 const MOST_LINES = 60;
 const MOST_TITLE = 20;
+const MOST_GROUPS = 2;
 /** Lines of a block above a table that are as wide as the table: a header with one row. */
 const BLOCK = 2;
-/** Minimum share of the lines below a header that must have as many fields as the header. */
-const AGREEING = 0.9;
-/** Maximum number of lines that name groups of columns. */
-const MOST_GROUPS = 2;
-/** Minimum number of lines that follow a header. */
+/** Minimum number of lines below a header, and the share of them that must have as many fields as the header. */
 const FEWEST_BELOW = 2;
+const AGREEING = 0.9;
 
 /** The lines at the top of a CSV file: those above the header, the header, and those below that belong to it. */
 export interface CsvTop
@@ -89,7 +87,7 @@ function aboveHeader(name: string, lines: number, groups: number, {decides}: Top
   return `${name}: ${what}. It is read as with ${flags.join(' ')}: the output begins with that line.`;
 }
 
-/** Cuts off the first `count` lines. `above`: the lines that were cut off. */
+/** `above`: the first `count` lines, which are cut off. */
 function skipLines(text: string, count: number, name: string) {
   if (count === 0) return {text, bytes: 0, above: []};
   const lines = text.split(/(?<=\n|\r(?!\n))/);
@@ -168,9 +166,7 @@ function titleLines(rows: FieldsPerRecord): number {
   return isHeader && stands && rows.slice(0, header).every(isTitle) && filled(rows[0]) > 0 ? header : 0;
 }
 
-/**
- * True if line 1 names groups of the columns that line 2 names: `Employee,,Manager,` above `Name,Email,Name,Email`.
- */
+/** True if line 1 names groups of the columns that line 2 names: `Employee,,Manager,` above `Name,Email,Name,Email`. */
 function namesGroups([first = [], second = [], ...below]: FieldsPerRecord): boolean {
   const rows = below.filter(row => filled(row) > 0);
   const isHeader =
@@ -185,7 +181,7 @@ function namesGroups([first = [], second = [], ...below]: FieldsPerRecord): bool
   return isWide && second.some((_, at) => isOfValues(at));
 }
 
-/** True if a cell has an `@` or about four digits: an address, a number or a date. Headers have no such cells. */
+/** True for an `@` or about four digits: an address, a number or a date. Headers have no such cells. */
 function hasValue(cell: string): boolean {
   return /@|(?:\d\D?){4}/.test(cell);
 }
@@ -227,7 +223,7 @@ function valueInFirst([first = [], ...rows]: FieldsPerRecord): number {
   );
 }
 
-/** The note on a list without a header. @throws {UsageError} if the list must say so itself. */
+/** @throws {UsageError} if the job must say that its list has no header. */
 function withoutHeader(name: string, column: number, {decides}: TopSettings): Said {
   const what = `${name} has no header: column ${column} of its first line is itself a value.`;
   const names = 'columns are column_1, column_2, …';
@@ -250,8 +246,7 @@ function filled(row: readonly string[] = []): number {
 
 /** A line's fields; none if a quote is not closed. */
 function fieldsOf(line: string, delimiter: string): string[] {
-  // Splits lines without quotes by hand: a parser for each of 60 lines and 4 delimiters would slow a
-  // short run's start.
+  // A parser for each of 60 lines and 4 delimiters would slow a short run's start.
   if (!line.includes('"')) return line === '' ? [] : line.split(delimiter);
   return [...(new CsvRecordParser({delimiter, eol: '\n'}).looseFields(line) ?? [])];
 }

@@ -18,8 +18,8 @@ export function makeObjectRecord(
 }
 
 /**
- * The source for rows that come from a library caller. It reads no file. `first`: the first rows, if known. `all`: the
- * rows in an array, which can be read before the first call.
+ * The source for rows of a library caller. `first`: the first rows, if known. `all`: the rows of an array, which can be
+ * read before the first call.
  */
 export function createObjectSource(first: readonly unknown[], all?: readonly unknown[]): RecordSource {
   const recordOf = (row: unknown, index: number) =>
@@ -68,10 +68,7 @@ function reject(given: unknown, record: number, reason: Reject['reason'], detail
 const SMALL = 8;
 const OBJECT = 64;
 
-/**
- * Approximate bytes of a row. The count stops above `most`. An object of the caller's own class counts
- * without its content.
- */
+/** Approximate bytes of a row, counted to `most`. An object of the caller's own class counts without its content. */
 function roughSize(row: object, most: number): number {
   const seen = new Set<object>([row]);
   const left: unknown[] = Object.values(row);

@@ -14,10 +14,7 @@ interface TextFormat {
   readonly columns: readonly string[];
 }
 
-/**
- * Format of the input, and of the output unless the settings change it. With several inputs, the format of the
- * first input.
- */
+/** Format of the first input, and of the output unless the settings change it. */
 export type InputFormat =
   | (TextFormat & {
       readonly kind: 'csv';
@@ -69,7 +66,6 @@ export type Row = FileRow | ProgramRow;
 
 export type RejectReason = keyof typeof codes.rows;
 
-/** A record that can't be read: its place, its text, and the reason. */
 export interface Reject extends RecordPlace {
   readonly type: 'reject';
   readonly file: string;
@@ -86,14 +82,14 @@ export interface Reject extends RecordPlace {
 
 export type InputRecord = Row | Reject;
 
-/** Number and hash of the raw bytes that were read so far, in all files together, before decompression. */
+/** The raw bytes that were read so far, in all files together, before decompression. */
 export interface InputDigest {
   readonly bytes: number;
   /** SHA-256, hex, of the first `bytes` bytes. */
   readonly sha256: string;
 }
 
-/** Counts of the records and lines read so far, over all files of an input. */
+/** Counts over all files of an input, so far. */
 export interface InputCounts {
   /** Number of the last record. */
   recordsRead: number;
@@ -105,7 +101,6 @@ export interface InputCounts {
   linesBesideHeader: number;
 }
 
-/** The counts of an input of which nothing was read. */
 export const noInput = (): InputCounts => ({
   recordsRead: 0,
   blankLines: 0,
@@ -114,9 +109,8 @@ export const noInput = (): InputCounts => ({
 });
 
 /**
- * The names by which columns are addressed: the header's cells. A repeated cell gets a number (`name#2`). An
- * empty cell gets its position (`column_3`). If such a name is already taken, the column gets the next free
- * number: `name#3`, `column_3#2`.
+ * The names by which columns are addressed: the header's cells. A repeated cell gets a number (`name#2`), an empty one its
+ * position (`column_3`). If that name is taken, the column gets the next free number: `name#3`, `column_3#2`.
  */
 export function columnNames(header: readonly string[]): string[] {
   const taken = new Set(header);

@@ -16,7 +16,6 @@ export interface SourceSettings
   readonly chunkSize?: number | undefined;
 }
 
-/** The records of all inputs, in order. */
 export interface RecordSource extends Readonly<InputCounts> {
   readonly format: InputFormat;
   /** The first records of the input, at most 1,000. */
@@ -31,11 +30,7 @@ export interface RecordSource extends Readonly<InputCounts> {
   readonly isOnce: boolean;
   /** True if a program has written to a file, or replaced it, since this source opened it. */
   readonly isChanged: boolean;
-  /**
-   * Delivers the records, in groups, once.
-   *
-   * @throws {InputError}
-   */
+  /** Delivers the records of all inputs in order, in groups, once. @throws {InputError} */
   batches(): AsyncGenerator<readonly InputRecord[]>;
   /** Closes the files. May be called at any time, and more than once. batches() then ends without an error. */
   close(): Promise<void>;
@@ -43,11 +38,7 @@ export interface RecordSource extends Readonly<InputCounts> {
 
 const CHUNK_BYTES = 64 * 1024;
 
-/**
- * Opens all inputs, detects their formats, and reads the sample.
- *
- * @throws {InputError}
- */
+/** Opens all inputs, detects their formats, and reads the sample. @throws {InputError} */
 export async function openRecordSource(settings: SourceSettings): Promise<RecordSource> {
   const fileSettings = {
     ...settings,
@@ -179,10 +170,7 @@ class FileSource implements RecordSource {
     );
   }
 
-  /**
-   * Compares all files' headers with the first file's, before any call is paid for. Returns the total size in
-   * bytes; undefined if an input is not a regular file.
-   */
+  /** Compares all headers before any call is paid for. Returns the total size; undefined if an input is no regular file. */
   async #checkOthers(): Promise<number | undefined> {
     for (const [index, path] of this.#paths.entries())
       if (index > 0 && !isReadOnce(path)) await this.#checkFile(path);

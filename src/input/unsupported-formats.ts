@@ -9,7 +9,7 @@ import {
   readFirstRecords,
 } from './records/csv-dialect.ts';
 
-/** The beginning of a file. `name`: its name in messages. */
+/** `name`: the file's name in messages. */
 export interface FileBeginning {
   readonly path: string;
   readonly name: string;
@@ -32,10 +32,7 @@ const SIGNATURES: readonly (readonly [bytes: string, kind: string, advice: strin
   ['\x28\xb5\x2f\xfd', 'a file that was compressed twice, with zstd within', DECOMPRESS_ONCE],
 ];
 
-/**
- * @throws {InputError} `input_binary` for data other than text: a spreadsheet, another known kind of file, or
- * many NUL bytes.
- */
+/** @throws {InputError} `input_binary` for a spreadsheet, another known kind of file, or many NUL bytes. */
 export function refuseBinary(head: Buffer, name: string, path: string): void {
   const refuse = (what: Said, remedy?: InputError['remedy']) => {
     throw new InputError('input_binary', say`${name} is not a text file: it looks like ${what}`, remedy);
@@ -118,11 +115,7 @@ const EXTENDED_LOG = /^(?:#[^\n]*\n)*#Fields[:\t] *([^\r\n]*)\r?\n(?:#[^\n]*\n)*
 /** Names of the client's address in such logs: that of IIS and CloudFront, and that of Zeek. */
 const CLIENTS = ['c-ip', 'id.orig_h'];
 
-/**
- * Refuses a web server's log, which has no readable header.
- *
- * @throws {InputError} `input_header` for such a log. The error suggests the flags with which the log can be read.
- */
+/** @throws {InputError} `input_header` for a web server's log, with the flags with which it can be read. */
 export function refuseWebServerLog({text, name}: FileBeginning): void {
   const [above = '', fields] = EXTENDED_LOG.exec(text) ?? [];
   if (fields === undefined && !COMMON_LOG.test(text)) return;
@@ -155,10 +148,9 @@ function areSpaced(lines: FieldsPerRecord): boolean {
 }
 
 /**
- * Refuses lines that no delimiter parts: those quoted as a whole, `"jo@example.com,192.0.2.1"`, from programs that export
- * one column; those of a log, each with an IP address; and columns that spaces align or part.
- *
- * @throws {InputError} `input_header` for such lines. The error has a command that makes a list of them, or the flag.
+ * @throws {InputError} `input_header` for lines that no delimiter parts, with a command that makes a list of them, or the
+ * flag: those quoted as a whole, `"jo@example.com,192.0.2.1"`, from programs that export one column; those of a log, each
+ * with an IP address; and columns that spaces align or part.
  */
 export function refuseUndelimitedLines(
   {text, path, name}: FileBeginning,
@@ -207,9 +199,8 @@ export function refuseUndelimitedLines(
 }
 
 /**
- * Refuses a list whose rows all have one field more than the header: R writes the names of rows so.
- *
- * @throws {InputError} `input_header` for such a list. The error has a command that names the first column.
+ * @throws {InputError} `input_header` for a list whose rows all have one field more than the header, as R writes the names
+ * of rows, with a command that names the first column.
  */
 export function refuseShortHeader(
   {path, name}: FileBeginning,

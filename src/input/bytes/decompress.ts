@@ -8,7 +8,7 @@ type CreateEngine = (options: {chunkSize: number}) => Transform;
 interface Decoder {
   /** First bytes of data in this format. A file with these bytes has the format, whatever its name. */
   readonly magic: Buffer;
-  /** Makes the decoder; undefined if this Node has no decoder that notices cut-off data. */
+  /** Undefined if this Node has no decoder that notices cut-off data. */
   readonly engine: CreateEngine | undefined;
 }
 
@@ -26,7 +26,7 @@ function zstdEngine(): CreateEngine | undefined {
   }
 }
 
-/** The known compressions. In messages, the name of a compression is also the name of the command for it. */
+/** In messages, the name of a compression is also the name of the command for it. */
 export const decompressors: Readonly<Record<Compression, Decoder>> = {
   gzip: {magic: Buffer.from('1f8b', 'hex'), engine: zlib.createGunzip},
   zstd: {magic: Buffer.from('28b52ffd', 'hex'), engine: zstdEngine()},
@@ -84,19 +84,14 @@ async function* inflate(
   for await (const _ of chunks);
 }
 
-/** Chunks with their first bytes known. */
-export interface Peeked {
-  /** The first bytes, as many as requested or available. */
-  readonly head: Buffer;
-  /** All chunks, including the head. */
-  readonly chunks: AsyncGenerator<Buffer>;
-}
-
 /**
- * Reads the first `size` bytes ahead. A decision that uses these bytes then does not depend on the size
- * of the chunks.
+ * Reads ahead: `head` has the first `size` bytes, or all if there are fewer, and `chunks` has everything. A decision by the
+ * head does not depend on the size of the chunks.
  */
-export async function peek(chunks: AsyncGenerator<Buffer>, size: number): Promise<Peeked> {
+export async function peek(
+  chunks: AsyncGenerator<Buffer>,
+  size: number,
+): Promise<{readonly head: Buffer; readonly chunks: AsyncGenerator<Buffer>}> {
   const seen: Buffer[] = [];
   let length = 0;
   while (length < size) {

@@ -6,10 +6,7 @@ import type {Encoding, EncodingName, InputEncoding} from './transcode.ts';
 /** An encoding, and how certain it is. */
 export type DetectedEncoding = Encoding & Partial<EncodingGuess>;
 
-/**
- * The encoding that the setting names. For `auto`, decides by the first bytes: a byte order mark, else UTF-8, else
- * a guess by the letters.
- */
+/** The encoding that the setting names. For `auto`: that of a byte order mark, else UTF-8, else a guess by the letters. */
 export function detectEncoding(head: Buffer, setting: InputEncoding): DetectedEncoding {
   const marked = byteOrderMark(head);
   if (setting !== 'auto') return marked?.name === setting ? marked : {name: setting, bomBytes: 0};
@@ -33,7 +30,7 @@ function byteOrderMark(head: Buffer): Encoding | undefined {
   return mark && {name: mark[1], bomBytes: mark[0].length / 2};
 }
 
-/** Leaves out the last character if it is outside ASCII, since the end of the sample may divide it. */
+/** Leaves out a last character outside ASCII, since the end of the sample may divide it. */
 function wholeCharacters(head: Buffer): Buffer {
   let end = head.length;
   while (end > 0 && end > head.length - 4 && ((head[end - 1] ?? 0) & 0xc0) === 0x80) end -= 1;

@@ -1,9 +1,6 @@
 import {isUtf8} from 'node:buffer';
 import iconv from 'iconv-lite';
-/**
- * Letters outside ASCII by language, from CLDR's exemplar characters, under the first encoding in which programs write
- * the language.
- */
+/** Letters outside ASCII by language (CLDR's exemplar characters), under the first encoding that programs write it in. */
 import letters from './alphabets.json' with {type: 'json'};
 import type {EncodingName} from './transcode.ts';
 
@@ -42,9 +39,8 @@ export function guessEncoding(head: Buffer): EncodingGuess {
 }
 
 /**
- * Encodings of the same languages. An encoding is guessed by these letters, since names are too short for letter
- * statistics: chardet was certain and right on only 7 of 14 lists. Without ISO-8859-1: windows-1252 has the same
- * letters, and is what Windows programs write.
+ * Encodings of the same languages, which are guessed by their letters. Names are too short for letter statistics: chardet
+ * was certain and right on only 7 of 14 lists. windows-1252 includes the letters of ISO-8859-1.
  */
 const families = [
   ['windows-1252'],
@@ -56,9 +52,8 @@ const families = [
 ] as const;
 
 /**
- * Encodings of old Macs and DOS. Their bytes are letters of other encodings too: a Mac's ü and ö are Polish and
- * Czech letters in Windows-1250. So a message may suggest these encodings, but no list is read in them without
- * --encoding.
+ * Encodings of old Macs and DOS, which a message may suggest. No list is read in them without --encoding: their bytes are
+ * letters of other encodings too, as a Mac's ü and ö are Polish and Czech letters in Windows-1250.
  */
 const NEVER_GUESSED: readonly EncodingName[] = ['macintosh', 'cp850'];
 
@@ -77,9 +72,8 @@ const MOST_RIVALS = 2;
 const NO_LETTERS = /[\s\d’‘“”–—…€°ºª®™©«»]+/u;
 
 /**
- * Languages without capitals, whose words are recognized by the order of their letters. Most of Hebrew's bytes
- * are also small letters of Russian and Greek. So a message may suggest these encodings, but no list is read in
- * them without --encoding.
+ * Languages without capitals, whose words are recognized by the order of their letters. A message may suggest these
+ * encodings. No list is read in them without --encoding: most bytes of Hebrew are also small letters of Russian and Greek.
  */
 const uncasedWords: readonly (readonly [EncodingName, word: RegExp])[] = [
   // Hebrew: five letters have another form at the end of a word.
@@ -90,7 +84,6 @@ const uncasedWords: readonly (readonly [EncodingName, word: RegExp])[] = [
 ];
 const FEW_UNCASED = 2;
 
-/** The encoding in which words with bytes outside ASCII are Hebrew, Arabic, Persian or Thai; else undefined. */
 function guessUncasedEncoding(head: Buffer): EncodingName | undefined {
   const bytes = wordsWithHighBytes(head);
   const encoding = uncasedWords.find(([name, isWord]) => {
@@ -134,7 +127,6 @@ const ODD_CASE = /\p{Ll}(?!\p{ASCII})\p{Lu}|\p{Lu}{2}\p{Ll}|ς\p{L}/u;
 
 const MOST_WORDS = 2_000;
 
-/** The first words with bytes outside ASCII, joined by spaces. */
 function wordsWithHighBytes(head: Buffer): Buffer {
   const words = head.toString('latin1').match(/[A-Za-z\x80-\xff]*[\x80-\xff][A-Za-z\x80-\xff]*/g) ?? [];
   return Buffer.from(words.slice(0, MOST_WORDS).join(' '), 'latin1');
@@ -144,9 +136,7 @@ function wordsOutsideAscii(text: string): string[] {
   return text.split(NO_LETTERS).filter(word => /[^\p{ASCII}]/u.test(word));
 }
 
-/**
- * `fit`: share of words that fit any of these languages. `score`: `fit` plus the share that fits the best language.
- */
+/** `fit`: share of words that fit any of these languages. `score`: `fit` plus the share that fits the best language. */
 function fitOf(text: string, languages: readonly ReadonlySet<string>[]) {
   const words = wordsOutsideAscii(text);
   const plausible = words.filter(
@@ -163,12 +153,12 @@ function fitOf(text: string, languages: readonly ReadonlySet<string>[]) {
   return {words: words.length, letters, fit: fitting / all, score: (fitting + Math.max(...counts)) / all};
 }
 
-/** A Chinese, Japanese or Korean encoding, with the first bytes of its common letters. */
+/** A Chinese, Japanese or Korean encoding, with ranges of first bytes. */
 interface CjkEncoding {
   readonly name: EncodingName;
-  /** Range of the first bytes of kana, the Japanese syllables. */
+  /** Of kana, the Japanese syllables. */
   readonly kana?: readonly [from: number, to: number];
-  /** Range of first bytes of the common letters besides kana: frequent ideographs, or Korean syllables. */
+  /** Of the common letters besides kana: frequent ideographs, or Korean syllables. */
   readonly common: readonly [from: number, to: number];
 }
 
@@ -180,19 +170,17 @@ const cjkEncodings: readonly CjkEncoding[] = [
   {name: 'euc-kr', common: [0xb0, 0xc8]},
 ];
 
-/** Number of letters that share a first byte. */
+/** Numbers of letters: those that share a first byte, all kana, and all others (rare ideographs, symbols), roughly. */
 const PER_BYTE = 94;
-/** Number of kana. */
 const KANA = 170;
-/** Approximate number of all other letters: rare ideographs, symbols and the like. */
 const RARE = 10_000;
 /** Minimum number of letters for a guess. */
 const FEW_LETTERS = 4;
 const MOST_BYTES = 8_192;
 
 /**
- * The Chinese, Japanese or Korean encodings that a text may be in, the likeliest first. Most of such bytes are
- * letters in several of them, so less likely ones are left out only if the text's different letters are enough.
+ * The Chinese, Japanese or Korean encodings that a text may be in, the likeliest first. Most of their bytes are letters in
+ * several of them, so that only enough different letters rule one out.
  */
 export function likelyCjkEncodings(head: Buffer): EncodingName[] {
   const bytes = head.subarray(0, MOST_BYTES);
@@ -211,12 +199,12 @@ export function likelyCjkEncodings(head: Buffer): EncodingName[] {
 
 /** Minimum share of letters that must be common ones. */
 const MOSTLY = 0.8;
-/** An encoding in which the text is this much likelier, as a logarithm, rules another one out: ten times. */
+/** An encoding in which the text is ten times as likely rules another one out. */
 const CLEAR = Math.log(10);
 
 /**
- * Expected frequency of one letter with this first byte, if all letters of its kind were equally frequent. Assumes
- * that 5% of a text's letters are rare, and 40% of a Japanese text's are kana.
+ * Expected frequency of a letter with this first byte, if all letters of its kind are equally frequent, 5% of a text's
+ * letters are rare, and 40% of a Japanese text's are kana.
  */
 function chanceOf(first: number, {kana, common}: Omit<CjkEncoding, 'name'>): number {
   const inCommon = 1 / ((common[1] - common[0] + 1) * PER_BYTE);
@@ -229,12 +217,9 @@ function isIn(byte: number, range: readonly [number, number] | undefined): boole
   return range !== undefined && byte >= range[0] && byte <= range[1];
 }
 
-/**
- * The first byte of each different letter outside ASCII; none if the letters are few. Undefined if the text has bytes
- * that are invalid in this encoding.
- */
+/** The first byte of each different letter outside ASCII; none if they are few. Undefined if the text is invalid. */
 function firstBytes(bytes: Buffer, name: EncodingName): number[] | undefined {
-  // Leaves out text after the last line end: the end of the sample may divide a character, which is not a fault.
+  // The end of the sample may divide a character.
   const lastEnd = bytes.lastIndexOf(0x0a);
   const text = iconv.decode(lastEnd < 0 ? bytes : bytes.subarray(0, lastEnd), name);
   if (text.includes('\uFFFD')) return undefined;

@@ -4,7 +4,6 @@ import {isPipe} from '../../disk/path.ts';
 import {openPipeForReading} from '../../disk/pipe.ts';
 import {folderError, InputError, missingFileError} from '../input-error.ts';
 
-/** The raw bytes of one input. */
 export interface RawInput {
   /** @throws {InputError} */
   readonly chunks: AsyncGenerator<Buffer>;
@@ -22,7 +21,7 @@ export interface FileState {
   readonly inode: number;
 }
 
-/** The state of a file; undefined if nothing has this path. */
+/** Undefined if the file is missing. */
 export function fileState(
   path: string,
   stats: Stats | undefined = statSync(path, {throwIfNoEntry: false}),
@@ -43,11 +42,7 @@ export function isReadOnce(path: string): boolean {
   return path === '-' || isPipe(path);
 }
 
-/**
- * Opens stdin or a pipe.
- *
- * @throws {InputError} `input_unreadable`
- */
+/** Opens stdin or a pipe. @throws {InputError} `input_unreadable` */
 export function openStdinOrPipe(path: string, {stdin, signal, warn}: PipeSettings): NodeJS.ReadableStream {
   const stream = path === '-' ? stdin : openWaiting(path, warn);
   const end = () => destroy(stream);

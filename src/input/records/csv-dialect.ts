@@ -2,7 +2,6 @@ import {say, set} from '../../sentence.ts';
 import {InputError} from '../input-error.ts';
 import {type CsvDialect, CsvRecordParser} from './csv-record-parser.ts';
 
-/** The fields of some records. */
 export type FieldsPerRecord = readonly (readonly string[])[];
 
 /** Delimiters, in order of preference. */
@@ -11,10 +10,9 @@ export const DELIMITERS = [',', ';', '\t', '|'] as const;
 /** Tried last, since e-mail addresses may contain them. All records must then have the same number of fields. */
 const RARE = ['^', '~'] as const;
 
-/** Maximum numbers of the sample's records and of their lines. */
+/** Maximum numbers of the sample's records, of their lines, and of unreadable lines with the delimiter being tried. */
 const MOST_RECORDS = 100;
 const MOST_LINES = 200;
-/** After this many unreadable lines, no more records are read with the delimiter being tried. */
 const MOST_FAULTS = 10;
 
 /** Detects a CSV's dialect from the beginning of its text. A given `delimiter` is not detected. */
@@ -60,14 +58,12 @@ function detectEol(sample: string): CsvDialect['eol'] {
 }
 
 /**
- * Guesses the delimiter: the one with which many records have as many fields as the first record, and which gives
- * many fields. A comma in each row's date does not outweigh six semicolons that a few rows lack. A comma if no
- * delimiter gives the first record two fields: the file has one column.
+ * The delimiter with which many records have as many fields as the first one, and many fields: a comma in each row's date
+ * does not outweigh six semicolons that a few rows lack. A comma if the file has one column.
  */
 function sniffDelimiter(text: string, eol: CsvDialect['eol']): string {
   const strict = mostAgreeing(text, eol, false);
-  // If quotes with their CSV meaning let too few records agree on the number of fields, quotes are read
-  // as ordinary characters.
+  // If too few records agree, quotes are read as ordinary characters.
   const best = strict.agreeing < MOSTLY ? mostAgreeing(text, eol, true) : strict;
   if (best.fields > 1) return best.delimiter;
   return (
@@ -80,7 +76,7 @@ export function haveSeveralFields([first = [], ...others]: FieldsPerRecord): boo
   return first.length > 1 && others.length > 0 && others.every(({length}) => length === first.length);
 }
 
-/** If a smaller share of records has as many fields as the first, quotes are tried as ordinary characters. */
+/** Minimum share of records that have as many fields as the first. */
 const MOSTLY = 0.5;
 
 function mostAgreeing(text: string, eol: CsvDialect['eol'], loose: boolean) {
@@ -98,10 +94,7 @@ function mostAgreeing(text: string, eol: CsvDialect['eol'], loose: boolean) {
   return best;
 }
 
-/**
- * Number of columns: the fields of the first record. Without those at its end that all records leave empty, if some
- * records lack them: they come from a delimiter too many.
- */
+/** Number of fields of the first record, without those from a delimiter too many: some records lack them, none fills them. */
 export function countColumns(records: FieldsPerRecord): number {
   const isEnough = (count: number) => records.every(fields => cutEmptyFields(fields, count).length <= count);
   const shorter = new Set(records.map(({length}) => length).filter(length => length > 1));
@@ -114,10 +107,7 @@ export function cutEmptyFields(fields: readonly string[], count: number): readon
   return hasNoMore ? fields.slice(0, count) : fields;
 }
 
-/**
- * The first records of a text, with its header. An unreadable record has no fields. `loose`: quotes are ordinary
- * characters.
- */
+/** The first records, with the header. An unreadable record has no fields. `loose`: quotes are ordinary characters. */
 export function readFirstRecords(
   sample: string,
   {delimiter, eol, sepLineBytes = 0}: Omit<CsvDialect, 'sepLineBytes'> & Partial<CsvDialect>,

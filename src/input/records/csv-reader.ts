@@ -28,7 +28,6 @@ const FOOTER_BYTES = 1_000;
 /** An open record above this size is only read again once it has doubled. */
 const EAGER_BYTES = 64 * 1024;
 
-/** A record of one cell or few, with its bytes. */
 interface ShortRecord {
   readonly line: number;
   readonly bytes: Buffer;
@@ -37,8 +36,7 @@ interface ShortRecord {
 
 /**
  * Reads a CSV. The first line of a record that can't be read is read with its quotes as letters, or rejected alone. An
- * incomplete record is kept until its rest comes, up to the size limit. The result depends on the bytes only, not on
- * their chunks.
+ * incomplete record waits for more lines, up to the size limit. The result does not depend on the chunks.
  */
 export class CsvReader {
   readonly #settings: CsvSettings;
@@ -109,10 +107,10 @@ export class CsvReader {
   #readOpen(isAll: boolean): void {
     const [first] = this.#open;
     const bytes = first !== undefined && this.#open.length === 1 ? first : Buffer.concat(this.#open);
-    const sound = isUtf8(bytes);
+    const isSound = isUtf8(bytes);
     let end = 0;
     for (const record of this.#syntax.records(bytes, isAll)) {
-      this.#take(bytes, record, sound);
+      this.#take(bytes, record, isSound);
       this.#line += record.lines;
       end = record.end;
     }
@@ -121,8 +119,8 @@ export class CsvReader {
     this.#open = this.#openLength === 0 ? [] : [bytes.subarray(end)];
   }
 
-  /** Takes a record of a block. `sound`: the block's bytes are surely UTF-8. */
-  #take(block: Buffer, {start, end, fields: read}: CsvRecord, sound: boolean): void {
+  /** `isSound`: the block's bytes are surely UTF-8. */
+  #take(block: Buffer, {start, end, fields: read}: CsvRecord, isSound: boolean): void {
     const bytes = () => block.subarray(start, end);
     const given = typeof read === 'string' ? this.#loose(bytes(), read) : read;
     if (given === undefined) return;
@@ -135,7 +133,7 @@ export class CsvReader {
     const {columns = [], header} = this.layout ?? {};
     const fields = this.#fitted(given, columns.length);
     const short = () => ({line: this.#line, bytes: Buffer.from(bytes()), fields});
-    if (!sound && !isUtf8(bytes())) {
+    if (!isSound && !isUtf8(bytes())) {
       this.#reject('invalid_encoding', String(this.#settings.badBytes.detail), bytes());
     } else if (this.#below > 0) {
       this.#below -= 1;
@@ -258,10 +256,7 @@ export class CsvReader {
   }
 }
 
-/**
- * True for a row that repeats the header, as in joined lists. A header without letters may itself be data, so
- * rows like it are kept.
- */
+/** True for a row that repeats the header, as in joined lists. A header without letters may itself be data. */
 function isHeaderAgain(fields: readonly string[], header: readonly string[] | undefined): boolean {
   if (header === undefined || fields.at(-1) !== header.at(-1)) return false;
   // In joined lists, the second list may begin with a byte order mark.

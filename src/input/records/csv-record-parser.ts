@@ -11,7 +11,7 @@ export interface CsvDialect {
 /** Why a record can't be read: a quote is not closed within the limit, or csv-parse refuses its place. */
 export type QuoteFault = 'open' | 'bad_quote';
 
-/** A record's place among bytes, its number of lines, and its fields. A record with a fault is its first line alone. */
+/** A record with a fault is its first line alone. */
 export interface CsvRecord {
   readonly start: number;
   readonly end: number;
@@ -39,9 +39,8 @@ export class CsvRecordParser {
   }
 
   /**
-   * The records of whole lines; a blank line is a record of one empty field. Parses all quoted records together, and
-   * if csv-parse refuses one of them, each by itself. `isAll`: true if no lines follow. Otherwise an incomplete record at
-   * the end is left out.
+   * The records of whole lines; a blank line is a record of one empty field. Parses all quoted records together; if
+   * csv-parse refuses one, each by itself. Unless `isAll`, more lines may follow an incomplete record, which is left out.
    */
   *records(bytes: Buffer, isAll: boolean): Generator<CsvRecord> {
     const spans: Span[] = [];
