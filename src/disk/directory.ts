@@ -21,12 +21,11 @@ import {isSharedDirectory} from './path.ts';
 import {syncDirectory} from './replace.ts';
 
 /**
- * Creates a directory and its missing parents, readable by their owner only. Returns the topmost directory
- * that it created; undefined if all existed. Makes the names durable in both cases: another process may have
- * created the directories, and been killed before its own sync.
+ * Creates a directory and its missing parents, readable by their owner only. Returns the topmost one that it created, if
+ * any. Makes all names durable: a process that created them may have been killed before its sync.
  *
- * Creates one directory at a time. Node's `recursive` never ends if an existing directory refuses with
- * ENOENT, as /proc does, and reports a read-only file system as ENOENT.
+ * Creates one directory at a time. Node's `recursive` never ends if an existing directory refuses with ENOENT, as /proc
+ * does, and reports a read-only file system as ENOENT.
  */
 export function makeDirectory(path: string, tries = MAKING_TRIES): string | undefined {
   let made: string | undefined;
@@ -46,16 +45,13 @@ export function makeDirectory(path: string, tries = MAKING_TRIES): string | unde
   return made;
 }
 
-/** Number of attempts to create a directory. An attempt fails if another run removes a parent at the same time. */
+/** An attempt fails if another run removes a parent at the same time. */
 const MAKING_TRIES = 3;
 
 /**
- * Like {@link makeDirectory}, for files that a later run reads and trusts: this user must own the directory, and
- * no other user may be able to write to it. `ours`: the program chose the directory's name, so the error's advice
- * does not mention --state.
- *
- * Kubernetes lets a volume's group write to the volume's directories. So if `ours` is true, and only this user's
- * files are in the directory, this function sets the mode to 0700 instead of throwing.
+ * Like {@link makeDirectory}, for files that a later run trusts: only this user may own the directory and write to it.
+ * `ours`: the program chose its name, so the error's advice does not mention --state. Such a directory, with only this
+ * user's files in it, gets the mode 0700: Kubernetes lets a volume's group write to its directories.
  *
  * @throws {OutputError} `state_not_private` if another user may have put a file there.
  */
@@ -84,8 +80,7 @@ export function makePrivateDirectory(path: string, ours: boolean): string | unde
       say`Have its owner finish or remove it, ${other}`,
       say`Name a directory of this user: ${set('state', join(path, 'bulk-enrich'))}, or anywhere else.`,
     );
-  // If even a new directory is open to others, the file system ignores modes, so this directory can't
-  // be closed either.
+  // If even a new directory is open to others, the file system ignores modes.
   if (!isSharedDirectory(found) || isSharedDirectory(plain)) return made;
   if (!ours || !holdsOnly(path, user)) {
     const close = `Check its content and close it to others (chmod 700 ${shellWord(path)}),`;
@@ -97,7 +92,7 @@ export function makePrivateDirectory(path: string, ours: boolean): string | unde
   return made;
 }
 
-/** Creates and removes a private directory in `path`. Returns the owner and mode that the file system reported. */
+/** The owner and mode that the file system reports of a new private directory in `path`. */
 function madeIn(path: string): Stats {
   const probe = mkdtempSync(join(path, 'probe-'));
   try {
@@ -107,7 +102,7 @@ function madeIn(path: string): Stats {
   }
 }
 
-/** True if the directory has only files of the user, and none of them has a second name (hard link) elsewhere. */
+/** True if the directory has only files of the user, without hard links elsewhere. */
 function holdsOnly(path: string, user: number): boolean {
   return readdirSync(path).every(name => {
     const file = lstatSync(join(path, name));
@@ -131,9 +126,8 @@ export function nearestExistingPath(path: string): string {
 }
 
 /**
- * Removes a file that this program has closed. On Windows, an open file can't be removed, and SQLite's driver
- * keeps a closed file open until the garbage collector frees its statements. Such a file is emptied, and the
- * next run removes it.
+ * Removes a file that this program has closed. On Windows, SQLite's driver may still have it open, so that it can't be
+ * removed: it is emptied, and the next run removes it.
  */
 export function removeFile(path: string): void {
   remove(path, () => truncateSync(path));
@@ -158,10 +152,7 @@ function remove(path: string, orOnWindows: () => void): void {
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/**
- * The user's directories that this package uses, by the XDG Base Directory Specification. On Windows they are in
- * %LOCALAPPDATA%, which has the data that stays on one machine.
- */
+/** The user's directories by the XDG Base Directory Specification. On Windows they are in %LOCALAPPDATA%. */
 const bases = {
   cache: {variable: 'XDG_CACHE_HOME', underHome: '.cache', onWindows: 'Cache'},
   config: {variable: 'XDG_CONFIG_HOME', underHome: '.config', onWindows: 'Config'},
@@ -171,10 +162,9 @@ const bases = {
 type UserDirectory = keyof typeof bases;
 
 /**
- * Path of the folder `bulk-enrich` in the user's cache, configuration or state directory. A missing home directory
- * is an error: a later run would not find files in a home directory that this run made up.
+ * Path of the folder `bulk-enrich` in the user's cache, configuration or state directory.
  *
- * @throws an error if the home directory is needed and missing.
+ * @throws an error if the home directory is needed and missing: a later run would find no files in an invented one.
  */
 export function userDirectory(kind: UserDirectory, env: Variables, platform = process.platform): string {
   const {variable, underHome, onWindows} = bases[kind];
@@ -195,10 +185,7 @@ function homeOf(env: Variables): string {
   throw new Error(home ? `the home directory ${home} does not exist` : 'there is no home directory');
 }
 
-/**
- * Returns undefined if the directory is usable. Otherwise returns the reason, and the variable that sets
- * another directory. Creates nothing.
- */
+/** Why the directory can't be used, and the variable that sets another; undefined if it can. Creates nothing. */
 export function userDirectoryTrouble(
   kind: UserDirectory,
   env: Variables,

@@ -14,7 +14,7 @@ export interface Lock {
 }
 
 export interface LockOptions {
-  /** True if the program chose the directory's name; false if the user did. */
+  /** True if the program chose the directory's name. */
   readonly ours: boolean;
   /** Makes the error's message. `who`: the process that has the lock, such as `process 7 on web1, since …`. */
   readonly busy: (who: string) => Said;
@@ -23,18 +23,15 @@ export interface LockOptions {
 export const lockFiles = ['holder.json', 'lock.db', 'lock.db-journal'] as const;
 const [HOLDER, LOCK] = lockFiles;
 
-/**
- * Number of attempts to take the lock. When a run ends, it removes the directory with the lock file. A process
- * that was about to lock that file must try again with a new one.
- */
+/** Attempts to take the lock. A run that ends removes the lock file, which another process may be about to lock. */
 const TRIES = 20;
 
 /**
- * Takes the lock in `directory`, and creates the directory with mode 0700 if it is missing. The lock is SQLite's
- * lock of an empty database: if the process that holds it is killed, the operating system releases it.
+ * Takes the lock in `directory`, which it creates if missing. The lock is SQLite's lock of an empty database: the system
+ * releases it if the process is killed.
  *
- * @throws {LockedError} that names the process that has the lock; {@link OutputError} if other users can write
- * to the directory, or its file system has no locks.
+ * @throws {LockedError} that names the process that has the lock; {@link OutputError} if other users can write to the
+ * directory, or its file system has no locks.
  */
 export function takeLock(directory: string, {ours, busy}: LockOptions): Lock {
   const path = join(directory, LOCK);

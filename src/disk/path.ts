@@ -12,7 +12,7 @@ import {
 import {basename, dirname, isAbsolute, join, resolve} from 'node:path';
 import {UsageError} from '../errors.ts';
 
-/** Status of the entry at a path; undefined if it is missing or can't be read. */
+/** Undefined if the entry is missing or can't be read. */
 function statusOf(path: string): Stats | undefined {
   try {
     return statSync(path, {throwIfNoEntry: false});
@@ -90,10 +90,9 @@ export function refuseNotFile(path: string): void {
 const LARGEST_TEXT = 2 ** 28;
 
 /**
- * Text of a file. Refuses a device, a directory, a socket and a disk; also a pipe, which could not be read again later,
- * unless the text is read only once.
+ * Text of a file. `isOnce`: a pipe will do, since the text is not read again.
  *
- * @throws the system's error, or an error that names the kind of entry; an error for more than 256 MiB.
+ * @throws the system's error, an error that names the kind of another entry, or one for more than 256 MiB.
  */
 export function readFileText(path: string, isOnce = false): string {
   if (isOnce && isPipe(path)) return readFileSync(path, 'utf8');
@@ -104,17 +103,17 @@ export function readFileText(path: string, isOnce = false): string {
   return readFileSync(path, 'utf8');
 }
 
-/** Maximum number of links followed in a row. Linux has the same limit, and treats a longer chain as a circle. */
+/** Maximum number of links in a row, as in Linux. */
 const MOST_LINKS = 40;
 
 /**
- * The real path behind `path`, in the system's spelling. Follows every link, even to a file that does not exist
- * yet. In `link/..`, follows the link first, as the system does: the result is the parent of the link's target.
+ * The real path behind `path`, in the system's spelling. Follows every link, even to a file that does not exist yet;
+ * `link/..` is the parent of the link's target.
  *
  * @throws the system's error if the system can't follow a part of the path.
  */
 export function realPath(path: string, links = MOST_LINKS): string {
-  // A short run asks for many files that do not exist yet: an exception for each would take a part of its time.
+  // A short run asks for many files that do not exist yet, and exceptions take time.
   if (lstatSync(path, {throwIfNoEntry: false}) !== undefined) {
     try {
       return realpathSync.native(path);
@@ -174,7 +173,7 @@ function linkTarget(path: string): string | undefined {
   }
 }
 
-/** Identifies a file that may not exist yet, for {@link isSameFile}. */
+/** A file that may not exist yet, for {@link isSameFile}. */
 export interface FileId {
   readonly path: string;
   /** Device and inode; undefined if nothing exists there. */
@@ -192,8 +191,8 @@ export function identifyFile(path: string): FileId {
 }
 
 /**
- * True if two paths lead to the same file, through any links, mounts or spellings. If neither file exists, ignores
- * case and Unicode form: some file systems would make one file of both paths.
+ * True if two paths lead to the same file, through any links, mounts or spellings. Of files to come, ignores case and
+ * Unicode form: some file systems would make one file of both.
  */
 export function isSameFile(a: FileId, b: FileId): boolean {
   if (a.node !== undefined || b.node !== undefined) return a.node === b.node;

@@ -3,17 +3,14 @@ import {Socket} from 'node:net';
 import {systemCode} from '../errors.ts';
 import {isPipe} from './path.ts';
 
-/**
- * Flag to open pipes and devices at once, even if no process has opened the other end. Without the flag, a
- * thread waits for the other end. This wait can't be cancelled, and keeps a signal from ending the process.
- */
+/** Without this flag, a thread waits for a pipe's other end. The wait can't be cancelled, not even by a signal. */
 const AT_ONCE = constants.O_NONBLOCK ?? 0;
 
 const PROBE_BYTES = 65_536;
 
 /**
- * Opens a pipe for reading: a named pipe, or a pipe that this process inherited (`/dev/stdin`, `/dev/fd/3`).
- * `hasWriter`: false if no process seems to have the pipe open for writing yet.
+ * Opens a named pipe, or one that this process inherited (`/dev/stdin`, `/dev/fd/3`). `hasWriter`: false if no process
+ * seems to have opened it for writing yet.
  *
  * @throws the system's error.
  */

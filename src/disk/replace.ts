@@ -38,7 +38,7 @@ export function moveAtomically(from: string, to: string): void {
   });
 }
 
-/** @throws {OutputError} that names `path` if `work`, a write to that path, fails. Passes a `BulkEnrichError` on. */
+/** @throws {OutputError} that names `path` if `work` can't write there. Passes a `BulkEnrichError` on. */
 export function orThrowUnwritable<T>(path: string, work: () => T): T {
   try {
     return work();
@@ -90,9 +90,8 @@ function replaceBy(beside: string, target: string, write: (target: string) => vo
 }
 
 /**
- * A path for a temporary file in the directory of the real file. Its length does not depend on the file's name, which
- * may be as long as the system allows. `token`: the same in each run with a lock, which so removes what the last one
- * left; else no other user can guess the name.
+ * A path for a temporary file beside the real file, whose own name may be as long as the system allows. `token`: the same
+ * in each run with a lock, which so removes what the last one left; else no other user can guess the name.
  */
 export function temporaryPathBeside(path: string, token = randomBytes(8).toString('hex')): string {
   return join(dirname(resolveWritePath(path)), `.bulk-enrich.${token}`);
@@ -179,9 +178,7 @@ function dress(file: number, target: string): void {
   fchmodSync(file, replaced.mode & 0o777);
 }
 
-/**
- * Error codes of a directory that can't be synced: its file system lacks the call, or the directory can't be read.
- */
+/** Error codes of a directory that can't be synced: its file system lacks the call, or it can't be read. */
 const UNSYNCABLE = ['EINVAL', 'ENOTSUP', 'EACCES'];
 
 /** Makes the names in a directory durable. Windows has no such call: NTFS keeps renames in its journal. */

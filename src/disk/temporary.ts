@@ -13,7 +13,7 @@ export interface TemporaryDirectory {
 
 /**
  * Creates a directory for short-lived files, in `instead` if that for temporary files can't be written. It is removed
- * when the process exits, if the caller has not done so before.
+ * when the process exits at the latest.
  *
  * @throws {OutputError} if the directory can't be created.
  */
@@ -35,21 +35,14 @@ export function temporaryDirectory(instead?: string): TemporaryDirectory {
   return {path, remove};
 }
 
-/**
- * Directories that are not removed yet, of all runs in the process. They share one listener: Node.js warns of a leak
- * above ten.
- */
+/** Directories that are not removed yet, of all runs. They share one listener: Node.js warns of a leak above ten. */
 const left = new Set<string>();
 
 function removeAll(): void {
   for (const path of left) removeDirectory(path);
 }
 
-/**
- * Runs `work`, which writes to a temporary directory.
- *
- * @throws {OutputError} `temporary_unwritable` if `work` fails because of the disk. Other errors pass unchanged.
- */
+/** @throws {OutputError} `temporary_unwritable` if `work` fails because of the disk. Other errors pass unchanged. */
 export function orThrowTemporaryUnwritable<T>(work: () => T): T {
   try {
     return work();

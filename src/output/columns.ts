@@ -12,7 +12,7 @@ import {closestName, say, sayFlags, set} from '../sentence.ts';
 /** Name of the member of an NDJSON row, or of a program's row, that holds all results. */
 export const ENRICHMENT = 'enrichment';
 
-/** One column of a lookup's results. The writers of all formats use such columns. */
+/** One column of a lookup's results, in all formats. */
 export interface LookupResultColumn {
   /** The name after the target's prefix. A field's path is joined by `_`: `device.os` is `device_os`. */
   readonly name: string;
@@ -89,8 +89,7 @@ export function listResultColumns({statusColumns, fields}: PrefixedColumns): rea
 }
 
 /**
- * The columns that each target adds to the output. `only`: the names in `--fields`, such as
- * `ip.country` or `country`.
+ * The columns that each target adds to the output. `only`: the names in `--fields`, such as `ip.country` or `country`.
  *
  * @throws {UsageError} if one of these names is not a field.
  */
@@ -145,7 +144,7 @@ export function addedNames(
   return [...lookups, ...risk.map(name => `risk_${name}`), ...(repairs ? [REPAIRS_COLUMN] : [])];
 }
 
-/** Name of the last column, which has the repairs of the row's cells. `--fields` accepts this name too. */
+/** The last column, which has the repairs of the row's cells. `--fields` accepts this name too. */
 export const REPAIRS_COLUMN = 'input_repairs';
 
 /** Repairs by the key of their lookup: `{"phone":["decimal_zero"]}`; undefined if no cell was repaired. */
@@ -165,7 +164,7 @@ export type RiskColumn = (typeof riskColumns)[number];
 const OTHERS: readonly string[] = [REPAIRS_COLUMN, ...riskColumns.map(name => `risk.${name}`)];
 const ALWAYS: readonly RiskColumn[] = ['score', 'level', 'reasons'];
 
-/** Columns of the risk to write. `only` has the names of `--fields`. Without it, all but `shared` are written. */
+/** Columns of the risk. `only`: the names of `--fields`; without it, all columns but `shared`. */
 export function planRiskColumns(only: readonly string[] | undefined): RiskColumn[] {
   const isNamed = (name: RiskColumn) => only?.includes(`risk.${name}`) ?? name !== 'shared';
   return riskColumns.filter(name => ALWAYS.includes(name) || isNamed(name));

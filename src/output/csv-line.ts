@@ -5,13 +5,13 @@ import {RecentValues} from '../operations/memoize.ts';
 /** Makes the text of a CSV record, without its line end. */
 export type CsvLine = (cells: readonly string[]) => string;
 
-/** Maximum bytes of cells, with what csv-stringify made of them, that a writer keeps. */
+/** Maximum bytes of quoted cells that a writer keeps. */
 const QUOTED_BYTES = 262_144;
 
 /**
  * Writes records. csv-stringify writes each cell that needs quotes, once for those that come again, such as a row's
- * reasons: a call of it costs more than the rest of a record. All other cells are written as they are. The delimiter is
- * one character. Cells with a CR or LF are quoted: many readers end a record there, whatever the file's own line end is.
+ * reasons: a call of it costs more than the rest of a record. Cells with a CR or LF are quoted, since many readers end a
+ * record there.
  */
 export function createCsvLine(delimiter: string): CsvLine {
   const isOdd = (cell: string) => /["\r\n]/.test(cell) || cell.includes(delimiter);
@@ -47,10 +47,7 @@ export function formulaSafe(text: string): string {
   return /^[=+\-@\t\r\n＝＋－＠]/.test(text) && !/^[+-]?[\d\s().,:/-]*$/.test(text) ? `'${text}` : text;
 }
 
-/**
- * A line of the file of rejected rows. The first line also has the input's `header`, so that the rejected
- * rows can be made into a list again.
- */
+/** A line of the file of rejected rows. The first one has the input's `header`, to make a list of the rows again. */
 export function formatRejectAsJson(reject: Reject, header?: string): string {
   const {file, line, record: row, reason, detail, raw, raw_base64, raw_truncated} = reject;
   return `${JSON.stringify({file, line, row, reason, detail, raw, raw_base64, raw_truncated, header})}\n`;

@@ -91,9 +91,7 @@ export class FileSink implements Sink {
     this.#hash.update(buffer);
   }
 
-  /**
-   * Refuses work after a failure: a failed fsync may have dropped pages, and a retry would report success for them.
-   */
+  /** Refuses work after a failure: a failed fsync may have dropped pages, and a retry would report success for them. */
   async #guard<T>(work: () => Promise<T>): Promise<T> {
     if (this.#failed) throw unwritable(this.#path, new Error('an earlier write failed'));
     try {

@@ -19,11 +19,7 @@ export interface DiffRequest {
   readonly to?: string | undefined;
 }
 
-/**
- * Compares two outputs.
- *
- * @throws as {@link openEnrichedFile} and {@link compareFiles}; {@link OutputError}.
- */
+/** Compares two outputs. @throws as {@link openEnrichedFile} and {@link compareFiles}; {@link OutputError}. */
 export async function diffOutputs({old, new: fresh, key, to}: DiffRequest): Promise<Changes> {
   const before = await openEnrichedFile(old);
   try {
@@ -68,11 +64,10 @@ interface Comparison {
 }
 
 /**
- * Compares two outputs. Matches their rows by the columns of `key`; without a key, by all input columns that
- * both have. Reads both files at the same pace, since rows mostly keep their place.
+ * Matches rows by the columns of `key`; without one, by all input columns that both have. Reads both files at the same
+ * pace, since rows mostly keep their place.
  *
- * @throws {UsageError} if a key column is missing or no column can be the key; {@link InputError}
- * for unreadable rows.
+ * @throws {UsageError} if a key column is missing or no column can be the key; {@link InputError} for unreadable rows.
  */
 async function compareFiles(
   old: EnrichedFile,

@@ -30,11 +30,7 @@ export interface EnrichedFile extends ResultLayout {
   /** The summary beside the file; undefined if it is missing or can't be parsed. */
   readonly summary: Summary | undefined;
   readonly source: RecordSource;
-  /**
-   * Delivers the rows, once.
-   *
-   * @throws {InputError} for an unreadable row. Runs write no such rows, so the file was changed or damaged.
-   */
+  /** Delivers the rows, once. @throws {InputError} for an unreadable row: the file was changed or damaged. */
   batches(): AsyncGenerator<readonly FileRow[]>;
   close(): Promise<void>;
 }
@@ -91,8 +87,8 @@ export async function isReplaceable(path: string): Promise<boolean> {
 }
 
 /**
- * True if the record's statuses and risk level are ones that runs write. Files of other tools may have
- * columns of the same names, but with other values. True for an unreadable record, too.
+ * True if the record's statuses and risk level are ones that runs write: other tools' columns of the same names have other
+ * values. True for an unreadable record, too.
  */
 function isWritten(record: InputRecord, {results, cellsOf}: ResultLayout): boolean {
   if (record.type !== 'csv' && record.type !== 'ndjson') return true;
@@ -114,15 +110,15 @@ function summaryBeside(path: string): Summary | undefined {
   }
 }
 
-/** Time at which the file's run first started (ms since the epoch); NaN if unknown. Rules read it as `now`. */
+/** Start of the file's run (ms since the epoch), which rules read as `now`; NaN if unknown. */
 export function readRunStart({summary}: EnrichedFile): number {
   return Date.parse(summary?.started_at ?? '');
 }
 
 /**
- * The format by the summary; empty if the file has another length. Its text then shows the format.
+ * The format by the summary; empty if the file is longer.
  *
- * @throws {InputError} if the file is shorter than its summary says: a file cut between two rows would look whole.
+ * @throws {InputError} if it is shorter: a file cut between two rows would look whole.
  */
 function formatBySummary(path: string, summary: Summary | undefined): Partial<SourceSettings> {
   const {delimiter, bytes} = summary?.output ?? {};
@@ -157,8 +153,7 @@ function layoutOf({format, sample}: RecordSource): ResultLayout | undefined {
     const cellsOf = (row: FileRow) => (row.type === 'csv' ? row.fields.slice(width) : []);
     return {input: {...format, header, columns}, results, cellsOf};
   }
-  // Uses only the first row: there, the results come after the list's own members. In `format.columns`, own
-  // members that only later rows have would come after the results.
+  // In the first row, the results come last. In `format.columns`, members that only later rows have would follow them.
   const [first] = sample;
   const members = first?.type === 'ndjson' ? first.value : {};
   const results = findResultMembers(members[ENRICHMENT]) ?? findResultColumns(Object.keys(members));
@@ -274,9 +269,7 @@ function lookupAt(names: readonly string[], at: number): FoundLookup | undefined
   return {operation, target: {prefix}, key: prefix.replace(/_$/, ''), statusColumns, fields};
 }
 
-/**
- * The only fitting operation. If several fit, the operation that the prefix names, such as `ip_` or `signup_ip_`.
- */
+/** The only fitting operation; of several, the one that the prefix names, such as `ip_` or `signup_ip_`. */
 function operationOf(fitting: readonly Operation[], prefix: string): Operation | undefined {
   const named = fitting.filter(name => `_${prefix}`.endsWith(`_${operations[name].prefix}`));
   return fitting.length === 1 ? fitting[0] : named[0];

@@ -95,10 +95,7 @@ export async function rescoreOutput({path, rules, now, to, bad}: RescoreRequest)
   }
 }
 
-/**
- * Refuses rules that read a field without a column in the output: all answers would seem to lack the field.
- * `lacksNow`: true to refuse rules that read `now`, too.
- */
+/** Refuses rules that read a field without a column in the output, or `now` where it is not known (`lacksNow`). */
 function refuseLacking({path, results}: EnrichedFile, {reads}: Scorer, lacksNow: boolean): void {
   if (lacksNow && reads.some(({path: [root]}) => root === 'now'))
     throw new UsageError(
@@ -127,8 +124,8 @@ function lackedBy(path: string, {name}: PathReference): UsageError {
 }
 
 /**
- * Fields of nested answers that rules read, and that no row has had yet. Nested NDJSON has no columns: only the
- * summary shows that answers had a field that the output lacks.
+ * Fields of nested answers that rules read, and that no row has had yet. Nested NDJSON has no columns: only the summary
+ * shows that the output lacks a field.
  */
 class UnseenFields {
   readonly #file: string;
