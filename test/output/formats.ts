@@ -36,6 +36,6 @@ export function enriched(row: FileRow, results: readonly CellResult[], risk?: Ri
 }
 
 /** A result's parsed answer. */
-export function answerOf(result: CellResult): unknown {
+function answerOf(result: CellResult): unknown {
   return 'data' in result && result.data !== undefined ? JSON.parse(result.data) : undefined;
 }
