@@ -65,7 +65,7 @@ class FileSource implements RecordSource {
   readonly #ahead: (readonly InputRecord[])[] = [];
   readonly #opened: FileState[] = [];
   #file: OpenFile | undefined;
-  #first: NamedFormat | undefined;
+  #first: OpenFormat | undefined;
   /** By their words: several files may have the same. */
   readonly #notes = new Map<string, Said>();
   #closed = false;
@@ -86,7 +86,7 @@ class FileSource implements RecordSource {
     return this.#demandFirst().format;
   }
 
-  #demandFirst(): NamedFormat {
+  #demandFirst(): OpenFormat {
     if (this.#first === undefined) throw new Error('the source was not started');
     return this.#first;
   }
@@ -205,10 +205,10 @@ function charactersIn(record: InputRecord): number {
   return record.fields.reduce((sum, field) => sum + field.length, 0);
 }
 
-type NamedFormat = Pick<OpenFile, 'name' | 'format'>;
+type OpenFormat = Pick<OpenFile, 'name' | 'format'>;
 
 /** A difference that keeps two inputs from going into one output, in words; undefined without one. */
-function findDifference(...inputs: readonly [NamedFormat, NamedFormat]): string | undefined {
+function findDifference(...inputs: readonly [OpenFormat, OpenFormat]): string | undefined {
   const [a, b] = inputs.map(({format}) => format) as [InputFormat, InputFormat];
   const both = (verb: string, what: (format: InputFormat) => string) =>
     inputs.map(({name, format}) => `${name} ${verb} ${what(format)}`).join(', ');
