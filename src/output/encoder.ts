@@ -204,14 +204,14 @@ function resultJson(result: CellResult, column: TargetColumns, repairs: readonly
   return `{${status}${repaired}"data":${shown ?? 'null'}}`;
 }
 
-/** A result's parsed answer, without fields of a wrong type. Numbers keep their spelling (exact-numbers.ts). */
+/** A result's parsed answer, without fields of a wrong type. Numbers keep their spelling ({@link markNumbers}). */
 function typedAnswer(result: CellResult, answer: unknown, {target}: TargetColumns): unknown {
   const text = textOf(result) ?? '';
   const marked = markNumbers(text);
   return marked === text ? answer : dropMistypedFields(target.operation, JSON.parse(marked));
 }
 
-/** A result's parsed answer, with all its fields. Numbers keep their spelling (exact-numbers.ts). */
+/** A result's parsed answer, with all its fields. Numbers keep their spelling ({@link markNumbers}). */
 function receivedAnswer(result: CellResult): unknown {
   const text = textOf(result);
   return text === undefined ? undefined : JSON.parse(markNumbers(text));
