@@ -1,14 +1,13 @@
 import {createServer} from 'node:tls';
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
-import {createClient} from '../../src/client/client.ts';
 import {pingHealthCheck, probeService} from '../../src/client/reachability.ts';
 import {connectRedis, loadPackages} from '../../src/fleet/redis.ts';
 import {type ApiServer, startApiServer} from '../support/api-server.ts';
 import {makeCertificate} from '../support/cert.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
+import {client, key} from './clients.ts';
 
-const key = 'canary-key-7c20ae';
 let server: ApiServer;
 beforeEach(async () => {
   server = await startApiServer({key, tls: true});
@@ -22,13 +21,8 @@ afterEach(async () => {
 const UNTRUSTED = 'DEPTH_ZERO_SELF_SIGNED_CERT';
 
 test('a call checks the certificate, whatever the environment says', async () => {
-  const client = createClient({baseUrl: server.url, apiKey: key});
-  expect(await client.send('ip', {ip: '192.0.2.1'})).toMatchObject({
-    kind: 'fatal',
-    reason: 'certificate',
-    code: UNTRUSTED,
-  });
-  client.close();
+  const attempt = await client(server.url).send('ip', {ip: '192.0.2.1'});
+  expect(attempt).toMatchObject({kind: 'fatal', reason: 'certificate', code: UNTRUSTED});
   expect(server.ledger.requests).toBe(0);
 });
 

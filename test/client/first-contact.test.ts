@@ -1,21 +1,20 @@
 import {createServer} from 'node:https';
 import type {AddressInfo} from 'node:net';
 import {afterAll, afterEach, beforeAll, expect, test, vi} from 'vitest';
-import {createClient} from '../../src/client/client.ts';
 import {type ApiServer, startApiServer} from '../support/api-server.ts';
 import {type CertificateOptions, makeCertificate} from '../support/cert.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 import {freePort} from '../support/free-port.ts';
 import {runHere} from '../support/main.ts';
 import {startRawServer} from '../support/raw-server.ts';
+import {client, key} from './clients.ts';
 
-const KEY = 'canary-key-1f3d';
 let sandbox: Sandbox;
 let plain: ApiServer;
 beforeAll(async () => {
   sandbox = createSandbox();
   sandbox.write('list.csv', 'ip\n192.0.2.1\n192.0.2.2\n');
-  plain = await startApiServer({key: KEY});
+  plain = await startApiServer({key});
 });
 afterAll(async () => {
   await plain.close();
@@ -25,19 +24,10 @@ afterEach(() => vi.unstubAllEnvs());
 
 /** What a run and doctor say of the same service, without line breaks; both end alike. */
 async function contact(url: string, more: Record<string, string> = {}, isProcess = false) {
-  const env = {BULK_ENRICH_BASE_URL: url, BULK_ENRICH_API_KEY: KEY, ...more};
+  const env = {BULK_ENRICH_BASE_URL: url, BULK_ENRICH_API_KEY: key, ...more};
   const start = (args: string[]) => (isProcess ? sandbox.run(args, {env}) : runHere(sandbox, args, {env}));
-  const run = await start([
-    'run',
-    'list.csv',
-    '-o',
-    'out.csv',
-    '--force',
-    '--restart',
-    '--max-outage',
-    '1s',
-    '--no-store',
-  ]);
+  const flags = '--force --restart --max-outage 1s --no-store'.split(' ');
+  const run = await start(['run', 'list.csv', '-o', 'out.csv', ...flags]);
   const doctor = await start(['doctor', '--json']);
   const {checks} = JSON.parse(doctor.stdout) as {checks: {name: string; state: string; detail: string}[]};
   const failed = checks.filter(({state}) => state === 'failed');
@@ -48,11 +38,6 @@ async function contact(url: string, more: Record<string, string> = {}, isProcess
     detail: failed.map(({detail}) => detail).join(),
     summary: sandbox.summary('out.summary.json'),
   };
-}
-
-function clientOf(baseUrl: string) {
-  const client = createClient({baseUrl, apiKey: KEY});
-  return {...client, [Symbol.dispose]: () => client.close()};
 }
 
 async function serveTls(options: CertificateOptions, port = 0) {
@@ -105,7 +90,7 @@ test('TLS with a port that has none, and the reverse: exit 2 before the first an
   for (const text of [noTls.said, noTls.detail])
     expect(text).toMatch(/does not speak TLS.*BULK_ENRICH_BASE_URL/);
   await using server = await serveTls({});
-  await using nginx = await startApiServer({key: KEY, tls: true});
+  await using nginx = await startApiServer({key, tls: true});
   for (const {url} of [server, nginx]) {
     const {codes, failed, said, detail, summary} = await contact(url.replace('https:', 'http:'));
     expect([codes, failed, summary.reason]).toEqual([[2, 2], ['tls'], 'wrong_protocol']);
@@ -115,12 +100,12 @@ test('TLS with a port that has none, and the reverse: exit 2 before the first an
 });
 
 test('after the first answer, a port that speaks TLS is a service that is away', async () => {
-  const api = await startApiServer({key: KEY});
-  using client = clientOf(api.url);
-  expect((await client.send('ip', {ip: '192.0.2.1'})).kind).toBe('answered');
+  const api = await startApiServer({key});
+  const asked = client(api.url);
+  expect((await asked.send('ip', {ip: '192.0.2.1'})).kind).toBe('answered');
   await api.close();
   await using _ = await serveTls({}, Number(new URL(api.url).port));
-  expect(['ambiguous', 'not_sent']).toContain((await client.send('ip', {ip: '192.0.2.2'})).kind);
+  expect(['ambiguous', 'not_sent']).toContain((await asked.send('ip', {ip: '192.0.2.2'})).kind);
 });
 
 test('407 over plain HTTP is of a proxy in between, and no value fails for it', async () => {
