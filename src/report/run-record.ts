@@ -119,10 +119,7 @@ type Spent = typeof NOTHING;
 /** The object that `spend --json` writes. */
 export type Spend = ReturnType<typeof sumSpending>;
 
-/**
- * Sums up the credits of runs, in the order of their ends, by day (every day from the first to the last), or by job or
- * operation (the highest sum first).
- */
+/** Sums up runs, which are in the order of their ends: by every day from the first on, or the highest sum first. */
 export function sumSpending(records: readonly RunRecord[], since: string, by: Grouping) {
   const sums = new Map(by === 'day' ? daysOf(records).map(day => [day, NOTHING]) : []);
   for (const record of records)

@@ -220,10 +220,7 @@ function countsBy(names: readonly string[] | undefined): typeof counts {
   return names === undefined ? counts : (z.partialRecord(z.enum(names), whole) as unknown as typeof counts);
 }
 
-/**
- * The summary's schema for these operations. It allows only the answer fields of `fieldsOf`, and only the
- * risk reasons in `reasons`. If `fieldsOf` or `reasons` is undefined, it allows any names there.
- */
+/** The summary's schema for these operations, with only these answer fields and risk reasons, or with any. */
 export function createSummarySchema(
   operations: readonly Operation[],
   fieldsOf?: (operation: Operation) => readonly {readonly name: string}[],

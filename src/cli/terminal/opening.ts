@@ -36,10 +36,7 @@ function resumedSentence({spending, interrupted}: Session['asking']['ledger']): 
   return `${kept} ${pluralize(interrupted, 'call')} in flight when the last session ended may have been charged.`;
 }
 
-/**
- * Columns, each with its kind unless the name shows it: `last_ip (IP), phone (country from "land"), email`. Those of
- * the operation `country` have the countries of phone numbers.
- */
+/** Columns, each with its kind unless the name shows it: `last_ip (IP), phone (country from "land"), email`. */
 export function describeColumns(
   columns: readonly {readonly operation: string; readonly column: string}[],
   defaultCountry: string | undefined,

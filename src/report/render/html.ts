@@ -89,10 +89,7 @@ function renderBlock(block: ReportTable): Markup {
   }
 }
 
-/**
- * A table. On a phone, each row of a table with more than two columns becomes a list of its cells with their
- * headings. Wide content scrolls, also by keyboard.
- */
+/** On a phone, a row of more than two columns becomes a list of its cells. Wide content scrolls, also by keyboard. */
 function table({caption, head, rows, texts = []}: ReportTable): Markup {
   const kind = (index: number) => (index === 0 || texts.includes(index) ? 'text' : 'figure');
   const cellHtml = (cell: TableCell, index: number) =>
@@ -117,10 +114,8 @@ function folded(block: ReportTable, label = 'Figures'): Markup {
   return html`<details><summary>${label}</summary>${table(block)}</details>`;
 }
 
-/*
- * Charts are inline SVG that stretches with the page. Words are in HTML beside the SVG, so that they stay readable at
- * any width. Every chart has a table of its figures. For a screen reader, a chart is one image with a sentence.
- */
+// Charts are inline SVG that stretches with the page. Words are beside it, so that they stay readable at any width. Every
+// chart has a table of its figures. For a screen reader, a chart is one image with a sentence.
 
 function ranking({caption, head: [what], rows}: ReportTable): Markup {
   const most = Math.max(1, ...rows.map(([, times]) => Number(times)));

@@ -105,9 +105,7 @@ export function countFields(counts: FieldCounts, answer: unknown, fields: readon
   }
 }
 
-/**
- * Counts a lookup without an answer, by its code. After {@link NAMED_CODES} codes, new ones count as `other_codes`.
- */
+/** Counts a lookup without an answer. After {@link NAMED_CODES} codes, new ones count as `other_codes`. */
 function countFailure(
   {errors}: Counters,
   operation: Operation,

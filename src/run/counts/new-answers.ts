@@ -63,10 +63,7 @@ export class NewAnswers {
     return operationNames.reduce((sum, name) => sum + this.#counts[name].otherForms, 0);
   }
 
-  /**
-   * Sentences on new answers: on those that could not be used, on what they lack that earlier ones had, on unknown
-   * fields that most of them have and most earlier ones had not, and on values in another form than was sent.
-   */
+  /** Sentences on new answers that could not be used, or are unlike earlier ones. */
   get oddities(): string[] {
     return operationNames.flatMap(name => [...this.#unusable(name), ...this.#unlikeEarlier(name)]);
   }

@@ -157,10 +157,7 @@ async function interrupt(session: Session, first: Stop<Said>): Promise<RunOutcom
   return {exitCode: stop.exitCode, summary, stop, message, lostAnswers};
 }
 
-/**
- * Ends the ledger, and returns the stop to report. If the ledger can't be ended, this failure is reported
- * instead of `stop`. But an output, state or internal error in `stop` is reported even then.
- */
+/** Ends the ledger. If that fails, this is the stop to report, unless `stop` is an output, state or internal error. */
 function endLedger({asking: {ledger}}: Session, stop: Stop<Said>): Stop<Said> {
   try {
     if (stop.forgetsFailures === true) ledger.forgetFailures();
@@ -190,8 +187,8 @@ function recordStoppedRun(job: Job, io: RunIo, state: RunDirectory | undefined, 
 }
 
 /**
- * Delivers the summary of a run that could not start. After a mistake of the user, writes only metrics. Writes
- * nothing if the user interrupted the run, or if another run has the output's lock and so reports its own end.
+ * Delivers the summary of a run that could not start; after a mistake of the user, only metrics. Nothing if the user
+ * interrupted it, or if another run has the output's lock and so reports its own end.
  */
 export async function reportFailedStart(
   job: Job,
@@ -227,9 +224,8 @@ const MIB = 2 ** 20;
 const LOG_BYTES = 33 * MIB;
 
 /**
- * A sentence on the space that the rest of a run needs on the disk that stopped it because it is full, by the share of
- * rows that are written. If the share is not known, or the state is temporary, names only the directory. Empty for
- * other stops.
+ * The space that the rest of a run needs on the full disk that stopped it, by the share of rows that are written; only its
+ * directory, if the share is not known or the state is temporary. Empty for other stops.
  */
 function spaceSentence({state, input, output}: Session, {error}: Stop<unknown>): string {
   const full = fullDirectory(error, state);

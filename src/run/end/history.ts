@@ -23,10 +23,8 @@ import {answerScope} from '../identity.ts';
 import type {World} from '../io.ts';
 import type {RunSpending} from '../state/run-identity.ts';
 
-/*
- * The history: a file for each run, which is its summary so far. The run replaces it at its start, every minute and at
- * its end. After a kill it lacks a minute at most, and the next session of the ledger completes it.
- */
+// The history: a file for each run, which is its summary so far. The run replaces it at its start, every minute and at its
+// end. After a kill it lacks a minute at most, and the next session of the ledger completes it.
 
 const DAY_MS = 86_400_000;
 /** A run is kept until this many are a year younger, so that no clock that is ahead ends the history; `most` at most. */
@@ -143,8 +141,7 @@ function withSpending(summary: Summary, spending: SpendingByOperation, attempts:
 type RunFilter = (run: Summary) => boolean;
 
 /**
- * The summaries of runs, in the order of their ends: of all, or of those that `isWanted`. Names each damaged file to the
- * user, and leaves it out.
+ * The summaries of all or of the wanted runs, in the order of their ends. Warns of damaged files, and leaves them out.
  *
  * @throws the system's error if the directory can't be read.
  */
@@ -165,8 +162,7 @@ export function readRunSummaries({env, warn}: Pick<World, 'env' | 'warn'>, isWan
 }
 
 /**
- * The summary in a file; undefined if it is not wanted. Only wanted ones are checked: that takes ten times as long as to
- * read them.
+ * The summary in a file; undefined if it is not wanted. A check takes ten times as long as to read, so only these have it.
  *
  * @throws an error if the file is no summary.
  */
