@@ -20,8 +20,7 @@ test.each([
 ])(
   'account files of %s: a run whose endpoint has none says that no limit holds',
   async (_, urlOf, isTold) => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(3));
+    await using stage = await openStage({list: ips(3)});
     stage.account('a.yaml', `endpoint: ${urlOf(stage.api.url)}\nmax_credits_per_day: 50\n`);
     const {code, warnings} = await stage.run({ip: 'ip'});
     const told = expect.stringContaining(`No account file is for ${stage.api.url}`);
@@ -199,8 +198,7 @@ test('a single call keeps its credit if the program fails while it is under way'
 });
 
 test('an invalid account file is refused, and nothing is sent, whatever account it is for', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(3));
+  await using stage = await openStage({list: ips(3)});
   for (const [text, refusal] of [
     ['endpoint: ftp://api.example.com', 'account_settings a.yaml:1: endpoint:'],
     ['endpoint: URL\nrate: fast', 'account_settings a.yaml:2: rate:'],

@@ -34,8 +34,7 @@ test('a clock that is set back stops neither what is noted meanwhile nor the mea
 });
 
 test('a run that is resumed under a clock that was set back ends no earlier than it began', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(5));
+  await using stage = await openStage({list: ips(5)});
   await stage.run({...settings, concurrency: 1, maxCredits: 2}, inDays(0));
   const {code, summary} = await stage.run(settings, inDays(-3));
   expect([code, summary?.resumed.times]).toEqual([0, 1]);
@@ -44,8 +43,7 @@ test('a run that is resumed under a clock that was set back ends no earlier than
 });
 
 test('rules read one time for all rows, that of the start, however late the run is resumed', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(4));
+  await using stage = await openStage({list: ips(4)});
   const late = {when: 'now > timestamp("2031-05-06T00:00:00Z")', add: 7, reason: 'late'};
   const judged = {...settings, concurrency: 1, score: {rules: [late]}};
   const on = (day: number) => ({now: () => Date.UTC(2031, 4, day)});
@@ -55,8 +53,7 @@ test('rules read one time for all rows, that of the start, however late the run 
 });
 
 test('a run whose clock is behind uses no answer dated after it, is told once, and makes no answer younger', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(10));
+  await using stage = await openStage({list: ips(10)});
   const found = [];
   for (const days of [0, -60, -59.9, 0.1]) {
     const {summary, warnings} = await stage.run(settings, inDays(days));
@@ -72,8 +69,7 @@ test('a run whose clock is behind uses no answer dated after it, is told once, a
 });
 
 test("a run whose clock is far ahead leaves the day's credits counted, and the history as it is", async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(10));
+  await using stage = await openStage({list: ips(10)});
   stage.account('a.yaml', 'endpoint: URL/\nmax_credits_per_day: 10\n');
   const limited = {...settings, store: false};
   await stage.run(limited);

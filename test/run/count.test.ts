@@ -35,8 +35,7 @@ function stopped(): Stopper {
 const spent = (credits: number, code = 0) => ({code, summary: {credits: {spent: credits}}});
 
 test('--restart begins a run with a count of its own: only without it, earlier sessions are to blame', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(ROWS));
+  await using stage = await openStage({list: ips(ROWS)});
   await halfWay(stage, limited);
   const before = await stage.run({...limited, maxCredits: PART});
   expect(before.message).toMatch(/Earlier sessions of this run count.*--restart/);
@@ -143,8 +142,7 @@ test.each([
 ])(
   "an unfinished run's own answers hold %i hours later, though they expire after a day",
   async (hours, store) => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(ROWS));
+    await using stage = await openStage({list: ips(ROWS)});
     const most = {...limited, store, maxCredits: ROWS + 2};
     await halfWay(stage, most);
     expect(await stage.run(most, hoursOn(hours))).toMatchObject(spent(ROWS));
@@ -155,8 +153,7 @@ test.each([
 test.each([true, false])(
   'after a week age decides: what is bought again is said, and counts anew (store: %s)',
   async store => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(ROWS));
+    await using stage = await openStage({list: ips(ROWS)});
     const most = {...limited, store, maxCredits: ROWS + 2};
     await halfWay(stage, most);
     const ended = await stage.run(most, hoursOn(200));
@@ -167,8 +164,7 @@ test.each([true, false])(
 );
 
 test('answers that were bought while the clock was a year ahead are not fresh', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(PART));
+  await using stage = await openStage({list: ips(PART)});
   const stored = {ip: 'ip', force: true};
   expect(await stage.run(stored, hoursOn(365 * 24))).toMatchObject(spent(PART));
   expect(await stage.run(stored)).toMatchObject(spent(PART));
@@ -176,8 +172,7 @@ test('answers that were bought while the clock was a year ahead are not fresh', 
 });
 
 test('a list of the same size that was written anew is another night; one that is late is not', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(ROWS));
+  await using stage = await openStage({list: ips(ROWS)});
   await halfWay(stage, limited, job);
   renameSync(stage.path('list.csv'), stage.path('late.csv'));
   expect((await stage.run(limited, job)).code).toBe(8);
@@ -229,8 +224,7 @@ test('answers of the embedded service are those of its data: another version loo
 test.each(['damaged', 'of another version'])(
   'what a ledger that is %s spent is not known: with --max-credits it takes --restart to begin anew',
   async how => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(ROWS));
+    await using stage = await openStage({list: ips(ROWS)});
     await halfWay(stage, limited, job);
     const path = stage.path('out.csv.run/ledger.db');
     if (how === 'damaged') writeFileSync(path, 'no database at all, but a text of some length');
@@ -249,8 +243,7 @@ test.each(['damaged', 'of another version'])(
 );
 
 test('a complete output says that a later run was killed, and keeps its state, even if its ledger is damaged', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(ROWS));
+  await using stage = await openStage({list: ips(ROWS)});
   expect(await stage.run(settings)).toMatchObject({code: 0});
   const summary = stage.path('out.summary.json');
   const ofTheFirst = readFileSync(summary);
@@ -269,8 +262,7 @@ test('a complete output says that a later run was killed, and keeps its state, e
 });
 
 test('state that can not be opened is exit 9, and nothing is sent', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(ROWS));
+  await using stage = await openStage({list: ips(ROWS)});
   await halfWay(stage, limited, job);
   rmSync(stage.path('out.csv.run/lock.db'), {force: true});
   mkdirSync(stage.path('out.csv.run/lock.db'));

@@ -149,8 +149,7 @@ test('a day that was cut off goes first on the next', async () => {
 });
 
 test('days that were cut off are finished in the order of their dates', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(20));
+  await using stage = await openStage({list: ips(20)});
   const daily = {...settings, output: 'out-{date}.csv', store: false};
   for (const date of [day(2), day(3), day(1)]) await cutOff(stage, {...daily, date});
   const {warnings} = await stage.run(daily);
@@ -159,8 +158,7 @@ test('days that were cut off are finished in the order of their dates', async ()
 });
 
 test('an earlier day makes no calls after the time limit of the command that finishes it', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(20));
+  await using stage = await openStage({list: ips(20)});
   const daily = {...settings, output: 'out-{date}.csv', store: false};
   await cutOff(stage, {...daily, date: day(1)});
   const {calls} = stage.api.ledger;

@@ -5,8 +5,7 @@ import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 
 test('a plan gives each warning once', async () => {
-  using sandbox = createSandbox();
-  sandbox.write('list.csv', 'ip,mail\n192.0.2.1,192.0.2.3\n192.0.2.2,192.0.2.4\n');
+  using sandbox = createSandbox({'list.csv': 'ip,mail\n192.0.2.1,192.0.2.3\n192.0.2.2,192.0.2.4\n'});
   const args = ['plan', 'list.csv', '--ip', 'ip', '--email', 'mail', '--endpoint', 'embedded'];
   const {stderr} = await runHere(sandbox, args);
   expect(stderr.match(/Warning:/g)).toHaveLength(1);

@@ -23,8 +23,7 @@ test("where the day's credits can't be counted, nothing is sent", async () => {
 });
 
 test('rejects of all attempts count against --max-rejects: the same again stops, and a higher limit that is passed too', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', `${ips(60)}${'192.0.2.1,x\n'.repeat(12)}`);
+  await using stage = await openStage({list: `${ips(60)}${'192.0.2.1,x\n'.repeat(12)}`});
   const of = (limit: object) => stage.run({ip: 'ip', ...limit});
   const rejects = {code: 8, summary: {reason: 'max_rejects', rows: {written: 60, rejected: 12}}};
   for (const maxRejects of [3, 3, 6]) expect(await of({maxRejects})).toMatchObject(rejects);
@@ -33,8 +32,7 @@ test('rejects of all attempts count against --max-rejects: the same again stops,
 });
 
 test('a share of --max-rejects is of all rows, those that can not be read included', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', `${ips(180)}${'192.0.2.1,x\n'.repeat(20)}`);
+  await using stage = await openStage({list: `${ips(180)}${'192.0.2.1,x\n'.repeat(20)}`});
   expect(await stage.run({ip: 'ip', maxRejects: '10%'})).toMatchObject({
     code: 3,
     summary: {rows: {written: 180, rejected: 20}},
@@ -55,8 +53,7 @@ test('a share of --max-errors is of all lookups, not of the rows', async () => {
 });
 
 test('a service that asks for a second again and again is away; only a longer wait than max_outage is a time that it asks for', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(3));
+  await using stage = await openStage({list: ips(3)});
   const night = () => stage.run({ip: 'ip', maxOutage: '2s'});
   stage.api.setScript(() => reply.throttle(1));
   const away = await night();

@@ -11,8 +11,7 @@ const down = () => reply.error(503, 'unavailable');
 
 describe('where the service can not be asked any more', () => {
   test('--until is a time of day; calls that outlast the grace period are booked as maybe charged', async () => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(30));
+    await using stage = await openStage({list: ips(30)});
     stage.api.setScript(call => (call.call > 10 ? {kind: 'stall', charge: true} : undefined));
     const from = Date.parse('2031-05-06T05:59:45Z') - Date.now();
     const now = () => Date.now() + from;
@@ -32,8 +31,7 @@ describe('where the service can not be asked any more', () => {
   });
 
   test('--stale uses answers past their age in a published run, and marks them; alone it publishes nothing', async () => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(20));
+    await using stage = await openStage({list: ips(20)});
     await stage.run(nightly);
     stage.api.setScript(down);
     const stale = {...nightly, stale: '20d', maxOutage: '0s', publishOn: 'outage'};
@@ -93,8 +91,7 @@ describe('where the service can not be asked any more', () => {
       ["of the account's month", {}, 'max_credits_per_month: 4'],
       ['that is the least', {maxCredits: 40}, 'max_credits_per_day: 4\nmax_credits_per_month: 9'],
     ])('%s', async (_, limit, account) => {
-      await using stage = await openStage();
-      stage.write('list.csv', ips(10));
+      await using stage = await openStage({list: ips(10)});
       await stage.run(nightly);
       if (account !== undefined) stage.account('a.yaml', `endpoint: URL\n${account}\n`);
       stage.write('list.csv', ips(13));
@@ -102,8 +99,7 @@ describe('where the service can not be asked any more', () => {
     });
 
     test('of the credits that other runs left of the day', async () => {
-      await using stage = await openStage();
-      stage.write('list.csv', ips(10));
+      await using stage = await openStage({list: ips(10)});
       await stage.run(nightly);
       stage.account('a.yaml', 'endpoint: URL\nmax_credits_per_day: 20\n');
       stage.write('list.csv', ips(16, 100));
@@ -121,8 +117,7 @@ describe('where the service can not be asked any more', () => {
       ['of the run', {maxCredits: 4}, undefined],
       ["of the account's day", {}, 'max_credits_per_day: 4'],
     ])('%s, in all sessions together', async (_, limit, account) => {
-      await using stage = await openStage();
-      stage.write('list.csv', ips(10));
+      await using stage = await openStage({list: ips(10)});
       await stage.run(nightly);
       if (account !== undefined) stage.account('a.yaml', `endpoint: URL\n${account}\n`);
       stage.write('list.csv', ips(13));
@@ -133,8 +128,7 @@ describe('where the service can not be asked any more', () => {
   });
 
   test('--offline needs neither key nor fleet, and sends nothing', async () => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(10));
+    await using stage = await openStage({list: ips(10)});
     await stage.run(nightly);
     const {requests} = stage.api.ledger;
     stage.write('list.csv', ips(12));

@@ -9,8 +9,7 @@ const settings = {ip: 'ip'};
 const isRoot = process.geteuid?.() === 0;
 
 test('a pipe or device that is named as a result is never read', async () => {
-  using sandbox = createSandbox();
-  sandbox.write('list.csv', ips(3));
+  using sandbox = createSandbox({'list.csv': ips(3)});
   const args = ['run', 'list.csv', '--ip', 'ip', '--endpoint', 'embedded'];
   const run = () => runHere(sandbox, [...args, '--summary', '/dev/zero', '--metrics', '/dev/zero']);
   expect((await run()).code).toBe(0);
@@ -21,16 +20,14 @@ test('a pipe or device that is named as a result is never read', async () => {
 test.runIf(existsSync('/proc/self'))(
   'a place that can not be made is an error, and not waited for',
   async () => {
-    using sandbox = createSandbox();
-    sandbox.write('list.csv', ips(3));
+    using sandbox = createSandbox({'list.csv': ips(3)});
     const args = ['run', 'list.csv', '--ip', 'ip', '--endpoint', 'embedded', '-o', '/proc/out.csv'];
     expect(await runHere(sandbox, args)).toMatchObject({code: 9, errorCode: 'state_unwritable'});
   },
 );
 
 test.runIf(isRoot)("another user's directory of the output is answered by advice that helps", async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(3));
+  await using stage = await openStage({list: ips(3)});
   mkdirSync(stage.path('out.csv.run'));
   chownSync(stage.path('out.csv.run'), 1234, 1234);
   symlinkSync('out.csv.run', stage.path('other.csv.run'));
@@ -53,8 +50,7 @@ test.each([
 ])(
   'a directory that is %s while the run writes there is told of, and nothing is said to be safe there',
   async (_, change, isKept) => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(40));
+    await using stage = await openStage({list: ips(40)});
     mkdirSync(stage.path('d'));
     const args = ['run', stage.path('list.csv'), '-o', stage.path('d/out.csv'), '--ip', 'ip', '--no-store'];
     const {env} = stage;

@@ -64,8 +64,7 @@ test.skipIf(process.platform !== 'linux').each([
 test.skipIf(process.platform !== 'linux')(
   'idle connections are closed before files are put in place',
   async () => {
-    await using stage = await openStage({latencyMs: 20});
-    stage.write('list.csv', ips(60));
+    await using stage = await openStage({list: ips(60), latencyMs: 20});
     const sockets = () => readdirSync('/proc/self/fd').filter(isSocket).length;
     const seen: Record<string, number> = {};
     stage.api.setScript(() => {

@@ -152,8 +152,7 @@ test.each([
   ['the summary', 255, 0],
   ['the summary', 256, 9],
 ])('%s has a name of %i bytes: exit %i, and nothing is paid for in vain', async (what, length, code) => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(3));
+  await using stage = await openStage({list: ips(3)});
   const name = `${'n'.repeat(length - 4)}.csv`;
   const beside = {summary: stage.path('s.json'), rejects: stage.path('r.ndjson')};
   const raw = what === 'the output' ? {output: name, ...beside} : {summary: stage.path(name)};

@@ -22,8 +22,7 @@ async function cutOff(stage: Stage, raw: Record<string, unknown>): Promise<void>
 }
 
 test('outputs that differ by their extension keep summaries and rejects apart', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', `${ips(3)}1.2.3.4,one too many\n`);
+  await using stage = await openStage({list: `${ips(3)}1.2.3.4,one too many\n`});
   for (const output of ['out.csv', 'out.ndjson', 'out.csv', 'out.ndjson'])
     expect((await stage.run({...settings, output, force: true})).code).toBe(3);
   expect(readdirSync(stage.directory).sort()).toEqual([
@@ -37,8 +36,7 @@ test('outputs that differ by their extension keep summaries and rejects apart', 
 });
 
 test('two outputs may share a summary that the user names', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(3));
+  await using stage = await openStage({list: ips(3)});
   for (const output of ['out.csv', 'other.csv'])
     expect(await stage.run({...settings, output, summary: stage.path('run.json')})).toMatchObject({code: 0});
   expect(JSON.parse(stage.read('run.json')).output.path).toBe(stage.path('other.csv'));
@@ -57,8 +55,7 @@ test('a pattern does not match the job’s own output of the night before', asyn
 });
 
 test('one output, two runs: with states of their own the second is refused, and nothing is left behind', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(20));
+  await using stage = await openStage({list: ips(20)});
   symlinkSync('out.csv', stage.path('alias.csv'));
   let second: ReturnType<Stage['run']> | undefined;
   stage.api.setScript(call => {
@@ -75,8 +72,7 @@ test('one output, two runs: with states of their own the second is refused, and 
 });
 
 test('an output that is a link is written through it, with the mode of the own file that it replaces', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(3));
+  await using stage = await openStage({list: ips(3)});
   mkdirSync(stage.path('data'));
   stage.write('data/real.csv', 'old');
   chmodSync(stage.path('data/real.csv'), 0o640);
@@ -91,8 +87,7 @@ test('an output that is a link is written through it, with the mode of the own f
 });
 
 test('links under the names of files on their way are not followed', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(20));
+  await using stage = await openStage({list: ips(20)});
   stage.write('precious', 'mine');
   mkdirSync(stage.path('st'), {mode: 0o700});
   for (const name of ['holder.json', 'output.partial'])
@@ -125,8 +120,7 @@ test.each([
     'is a symbolic link',
   ],
 ] as const)('a state directory that %s is not trusted', async (_, harm, sentence) => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(3));
+  await using stage = await openStage({list: ips(3)});
   stage.write('keys', 'mine');
   mkdirSync(stage.path('st'), {mode: 0o700});
   harm(stage.path('st'));
@@ -136,8 +130,7 @@ test.each([
 });
 
 test('a forged summary does not count as a complete run', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(3));
+  await using stage = await openStage({list: ips(3)});
   expect((await stage.run(settings)).code).toBe(0);
   const {settings_sha256} = JSON.parse(stage.read('out.summary.json')) as {settings_sha256: string};
   for (const forged of [{}, {output: null}, {input: {}, output: {bytes: 1}, rejects: []}]) {
@@ -150,8 +143,7 @@ test('a forged summary does not count as a complete run', async () => {
 });
 
 test('a volume whose group was given write permission between two sessions is closed again', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(20));
+  await using stage = await openStage({list: ips(20)});
   await cutOff(stage, {});
   chmodSync(stage.path('out.csv.run'), 0o2770);
   expect(await stage.run(settings)).toMatchObject({code: 0, summary: {resumed: {times: 1}}});
@@ -204,8 +196,7 @@ test('the same command after its end: the exit code that it had, and nothing to 
 });
 
 test('a complete output is not this command’s once the service, the action or the content of a rules file is another', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', 'ip,token\n192.0.2.1,t1\n');
+  await using stage = await openStage({list: 'ip,token\n192.0.2.1,t1\n'});
   stage.write('rules.yaml', RULES);
   const raw = {...settings, verdict: {token: 'token'}, score: stage.path('rules.yaml')};
   const run = (env = {}) => stage.run(raw, {env: {BULK_ENRICH_ACTION_ID: 'signup', ...env}});
@@ -219,8 +210,7 @@ test('a complete output is not this command’s once the service, the action or 
 });
 
 test('a killed attempt to run a complete list again is kept with its answers until it resumes', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(20));
+  await using stage = await openStage({list: ips(20)});
   const unstored = {...settings, store: false};
   expect((await stage.run(unstored)).code).toBe(0);
   const summary = stage.read('out.summary.json');
@@ -241,8 +231,7 @@ test('a killed attempt to run a complete list again is kept with its answers unt
 });
 
 test('a run with another state leaves the files of an unfinished one alone', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(6));
+  await using stage = await openStage({list: ips(6)});
   const slow = {...settings, store: false, concurrency: 1};
   expect((await stage.run({...slow, maxCredits: 3})).code).toBe(7);
   const apart = {...slow, state: stage.path('st')};
@@ -257,8 +246,7 @@ test('a run with another state leaves the files of an unfinished one alone', asy
 });
 
 test('a directory of report or metrics that is gone is told, and costs no night; that of the summary is an error', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(3));
+  await using stage = await openStage({list: ips(3)});
   const gone = {report: stage.path('gone/r.html'), metrics: stage.path('gone/m.prom')};
   const ended = await stage.run({...settings, ...gone});
   expect([ended.code, stage.api.ledger.calls, ended.summary?.rows.written]).toEqual([0, 3, 3]);

@@ -70,8 +70,7 @@ test.each([
 ] as const)(
   'killed %s %s is put in place: the same command ends it without a call',
   async (when, name, found) => {
-    await using stage = await openStage();
-    stage.write('list.csv', list);
+    await using stage = await openStage({list});
     const output = await killedAt(stage, when, name, settings);
     const ended = await stage.run(settings);
     expect(ended).toMatchObject({code: 3, found, summary: {rows: {written: 20, rejected: 1}, exit_code: 3}});
@@ -88,8 +87,7 @@ test.each([
 );
 
 test('the steps after publishing are done by the next start if a kill hit them, and it makes no new run', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', list);
+  await using stage = await openStage({list});
   await using health = await startPingServer();
   const reported = {...settings, report: stage.path('report.html'), metrics: stage.path('m.prom')};
   const output = await killedAt(stage, 'after', 'out.csv', reported);
@@ -102,8 +100,7 @@ test('the steps after publishing are done by the next start if a kill hit them, 
 });
 
 test('the state is there until the report is written', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', list);
+  await using stage = await openStage({list});
   const seen: boolean[] = [];
   await withFs(
     real => ({
@@ -126,8 +123,7 @@ test.each([
   "a last run of a %s, killed %s its output was in place, leaves tonight's list no credit and no reject",
   async (kind, when) => {
     const fromFile = kind === 'job';
-    await using stage = await openStage();
-    stage.write('list.csv', list);
+    await using stage = await openStage({list});
     const limited = {...settings, store: false, force: true, maxCredits: 25};
     await killedAt(stage, when, 'out.csv', limited, {fromFile});
     stage.write('list.csv', ips(25));
@@ -159,8 +155,7 @@ test.each([
 ])(
   'the run after a publishing that failed does all that the first would have done, and says why: exit %i, its report and history',
   async (code, reason, more, script, why, reported) => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(5));
+    await using stage = await openStage({list: ips(5)});
     stage.api.setScript(script);
     const judged = {...settings, ...more, report: stage.path('r.md')};
     await heldUp(stage, judged);
@@ -183,8 +178,7 @@ test.each([
 ] as const)(
   'a run that was killed once its output was in place is told, though its list is %s since (force: %s)',
   async (list, force, expected) => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(5));
+    await using stage = await openStage({list: ips(5)});
     const reported = {...settings, force, report: stage.path('r.md')};
     await killedAt(stage, 'after', 'out.csv', reported);
     if (list === 'gone') rmSync(stage.path('list.csv'));
@@ -198,8 +192,7 @@ test.each([
 );
 
 test('a complete output whose list is gone stays as it is, with its summary', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(5));
+  await using stage = await openStage({list: ips(5)});
   expect((await stage.run(settings)).code).toBe(0);
   const summary = stage.read('out.summary.json');
   rmSync(stage.path('list.csv'));
@@ -208,8 +201,7 @@ test('a complete output whose list is gone stays as it is, with its summary', as
 });
 
 test('the run after a publishing that failed once the output was in place puts it there again, without a call', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', list);
+  await using stage = await openStage({list});
   let isThere = false;
   const ended = await withFs(
     real => ({
@@ -239,8 +231,7 @@ test("last night's publishing does not stand for this night's input on stdin", a
 });
 
 test('a publishing that another run of the output, with its own state, has replaced does not come back', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(5));
+  await using stage = await openStage({list: ips(5)});
   await heldUp(stage, settings);
   stage.write('list.csv', ips(6));
   expect(await stage.run({...settings, state: stage.path('st'), force: true})).toMatchObject({code: 0});
@@ -250,8 +241,7 @@ test('a publishing that another run of the output, with its own state, has repla
 });
 
 test('a publishing of the first rows is known with --force too, if the job and those rows are the same', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(30_000));
+  await using stage = await openStage({list: ips(30_000)});
   const first = {...settings, limit: 5, force: true};
   await killedAt(stage, 'after', 'out.csv', first);
   expect(await stage.run(first)).toMatchObject({found: 'complete'});
@@ -259,8 +249,7 @@ test('a publishing of the first rows is known with --force too, if the job and t
 });
 
 test('an interrupted publishing of other settings does not replace a run with --force', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', list);
+  await using stage = await openStage({list});
   await killedAt(stage, 'after', 'out.csv', settings);
   const others = await stage.run({...settings, fields: 'ip.is_vpn', force: true});
   expect(others).toMatchObject({code: 3, summary: {rows: {written: 20}}});
@@ -269,8 +258,7 @@ test('an interrupted publishing of other settings does not replace a run with --
 });
 
 test('a file that another program put in the place of the output is not replaced without --force', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', list);
+  await using stage = await openStage({list});
   await killedAt(stage, 'after', 'out.csv', settings);
   rmSync(stage.path('out.summary.json'));
   await expect(stage.run(settings)).resolves.toMatchObject({code: 2, errorCode: 'output_exists'});
@@ -288,8 +276,7 @@ test.each([
 ] as const)(
   'a file that appears meanwhile under the name of the output is not replaced (%s)',
   async (_, fs) => {
-    await using stage = await openStage();
-    stage.write('list.csv', list);
+    await using stage = await openStage({list});
     const appears = (name: string) =>
       stage.api.setScript(({call}) => void (call === 7 && stage.write(name, 'mine')));
     const run = (more = {}) => withFs(fs, () => stage.run({...settings, ...more}));
@@ -304,8 +291,7 @@ test.each([
 );
 
 test('a file that appears meanwhile under the name of the summary is not replaced', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', list);
+  await using stage = await openStage({list});
   stage.api.setScript(({call}) => void (call === 7 && stage.write('out.summary.json', 'mine')));
   expect(await stage.run(settings)).toMatchObject({code: 2});
   expect([stage.read('out.summary.json'), existsSync(stage.path('out.csv'))]).toEqual(['mine', false]);
@@ -315,8 +301,7 @@ test('a file that appears meanwhile under the name of the summary is not replace
 });
 
 test('files beside a stream are published too: the rejects that its summary names', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', list);
+  await using stage = await openStage({list});
   const streamed = {
     ...settings,
     output: '-',
@@ -359,8 +344,7 @@ async function lastingSteps(work: () => unknown): Promise<string[]> {
 }
 
 test('an output that is said to be there lasts: who put it in place may have been killed before that was sure', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', list);
+  await using stage = await openStage({list});
   expect((await stage.run(settings)).code).toBe(3);
   mkdirSync(stage.path('elsewhere'));
   const steps = await lastingSteps(async () => {
@@ -373,8 +357,7 @@ test('an output that is said to be there lasts: who put it in place may have bee
 });
 
 test('what a complete run removed of a state directory that stays is gone after a power cut too', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(2));
+  await using stage = await openStage({list: ips(2)});
   const state = stage.path('state');
   mkdirSync(state, {mode: 0o700});
   const steps = await lastingSteps(() => stage.run({...settings, state}));
@@ -384,8 +367,7 @@ test('what a complete run removed of a state directory that stays is gone after 
 });
 
 test('slow steps without calls are announced with their progress', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(20));
+  await using stage = await openStage({list: ips(20)});
   const told: [string, PhaseProgress][] = [];
   const phase: AnnouncePhase = (what, reached) => () => told.push([what, reached()]);
   for (const _ of [1, 2]) await stage.run({...settings, output: 'out.csv.gz'}, {phase});
@@ -417,8 +399,7 @@ test('rejected rows in a file that the job names, changed by its user since, are
 });
 
 test('what a kill leaves beside the summary, the report and the metrics, the next run of this output removes', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(5));
+  await using stage = await openStage({list: ips(5)});
   for (const folder of ['reports', 'metrics']) mkdirSync(stage.path(folder));
   const elsewhere = {...settings, report: stage.path('reports/r.md'), metrics: stage.path('metrics/m.prom')};
   const left = () =>

@@ -227,8 +227,7 @@ function entries({directory, read}: Stage): unknown[] {
 test.each([...sameFile, ...others, ...noFile, ...unwritable, ...rules])(
   '$what is refused before the first call, and all files stay as they were',
   async ({make, settings, says, exit = 2}) => {
-    await using stage = await openStage();
-    stage.write('list.csv', LIST);
+    await using stage = await openStage({list: LIST});
     make?.(stage);
     const before = entries(stage);
     const {code, errorCode, message} = await stage.run({ip: 'ip', ...settings(stage.path)});
@@ -243,8 +242,7 @@ test.each([...sameFile, ...others, ...noFile, ...unwritable, ...rules])(
 test.each(['summary', 'rejects'] as const)(
   'so is a directory that can not be written, for the %s',
   async name => {
-    await using stage = await openStage();
-    stage.write('list.csv', LIST);
+    await using stage = await openStage({list: LIST});
     mkdirSync(stage.path('closed'));
     const refused = await withFs(
       real => ({
@@ -269,8 +267,7 @@ test.each([
   'secret-key: [jo\n"a": b: c\n',
   '- a\nsecret-key\n',
 ])('no error quotes a file that has no rules: %j', async text => {
-  await using stage = await openStage();
-  stage.write('list.csv', LIST);
+  await using stage = await openStage({list: LIST});
   stage.write('other', text);
   const ended = await stage.run({ip: 'ip', score: stage.path('other')});
   expect(ended.code).toBe(2);

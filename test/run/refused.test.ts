@@ -19,8 +19,7 @@ test.each([
 ] as const)(
   'an account that is refused with status %s is told once by what ends the run, with the next step',
   async (_, refuse, code, warnings, parts) => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(1));
+    await using stage = await openStage({list: ips(1)});
     await stage.run(nightly);
     stage.write('list.csv', ips(120));
     stage.api.setScript(refuse);
@@ -32,8 +31,7 @@ test.each([
 );
 
 test('codes that repeat the values are in no summary, and in no history', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(5));
+  await using stage = await openStage({list: ips(5)});
   await stage.run(nightly);
   stage.write('list.csv', ips(30));
   stage.api.setScript(({value}) => reply.error(400, `bad_${value}`));
@@ -52,8 +50,7 @@ describe('a service that answers nothing', () => {
   const failing = {ip: 'ip', concurrency: 4, resends: 0};
 
   test('the same command replaces its output, also after a session that was stopped meanwhile', async () => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(6));
+    await using stage = await openStage({list: ips(6)});
     stage.api.setScript(() => reply.error(500, 'broken'));
     const published = await stage.run(failing);
     expect(published).toMatchObject({code: 5, summary: {status: 'partial'}});
@@ -71,8 +68,7 @@ describe('a service that answers nothing', () => {
     ['of another list', 'list.csv', ips(4)],
     ['that another program changed', 'out.csv', 'precious\n'],
   ])('its output %s is not replaced without force', async (_, file, text) => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(3));
+    await using stage = await openStage({list: ips(3)});
     stage.api.setScript(() => reply.error(500, 'broken'));
     expect((await stage.run(failing)).code).toBe(5);
     stage.write(file, text);

@@ -26,8 +26,7 @@ test.each([
     Buffer.concat([Buffer.from('ip,n\n'), LATIN]),
   ],
 ])('rejected rows become a list under the header that they had: %s', async (_, list, settings, expected) => {
-  await using stage = await openStage();
-  stage.write('list.csv', list);
+  await using stage = await openStage({list});
   stage.write('list.json', list);
   const ended = await stage.run({ip: 'ip', ...settings}, {stdin: list.toString()});
   expect(ended).toMatchObject({code: 3});
@@ -48,8 +47,7 @@ test.each([
   ['none', '', 8, 'before\n'],
   ['one behind the first 1,000', '192.0.2.1,1\n', 3, undefined],
 ])('a run that can read no row replaces nothing: %s is readable', async (_, last, code, kept) => {
-  await using stage = await openStage();
-  stage.write('list.csv', `ip,n\n${'192.0.2.2\n'.repeat(1_100)}${last}`);
+  await using stage = await openStage({list: `ip,n\n${'192.0.2.2\n'.repeat(1_100)}${last}`});
   stage.write('out.csv', 'before\n');
   const ended = await stage.run({ip: 'ip', maxRejects: '100%', force: true});
   expect([ended.code, ended.summary?.rows]).toMatchObject([

@@ -23,8 +23,7 @@ const expected = [
 ];
 
 test('a later row of a token asks after the first, also in a run that is resumed: the service says that it is redeemed', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', list('s-1', 's-2', 's-1', 's-2'));
+  await using stage = await openStage({list: list('s-1', 's-2', 's-1', 's-2')});
   expect((await stage.run({...settings, maxCredits: 3})).code).toBe(7);
   expect((await stage.run({...settings, maxCredits: 4})).code).toBe(0);
   expect(told(stage)).toEqual(expected);
@@ -44,8 +43,7 @@ test('calls of one token go one after another, in the order of the rows, however
 });
 
 test("a row that joins before a token's first is its first when the list is read again", async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', list('s-1', 's-2', 's-1'));
+  await using stage = await openStage({list: list('s-1', 's-2', 's-1')});
   expect((await stage.run({...settings, maxCredits: 2})).code).toBe(7);
   stage.write('list.csv', list('s-new', 's-1', 's-2', 's-1'));
   expect((await stage.run({...settings, maxCredits: 4})).code).toBe(0);
@@ -58,8 +56,7 @@ test("a row that joins before a token's first is its first when the list is read
 });
 
 test('a token that a lost call may have redeemed is no replay', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', list('s-1'));
+  await using stage = await openStage({list: list('s-1')});
   stage.api.setScript(({attempt}) => (attempt === 1 ? reply.drop('reset', {charge: true}) : undefined));
   expect((await stage.run(settings)).code).toBe(5);
   expect(told(stage)).toEqual([['s-1', 'unknown', true, false]]);
@@ -70,8 +67,7 @@ test('a token that a lost call may have redeemed is no replay', async () => {
 });
 
 test('an answer without a verdict is one, also after a lost call', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', list('s-1'));
+  await using stage = await openStage({list: list('s-1')});
   const plain = reply.json({success: true, score: 5});
   stage.api.setScript(({attempt}) => (attempt === 1 ? reply.drop('reset', {charge: true}) : plain));
   expect((await stage.run(settings)).code).toBe(0);

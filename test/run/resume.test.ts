@@ -30,8 +30,7 @@ async function halfWay(
 
 /** The output of an uninterrupted run of the list. */
 async function whole(list: string): Promise<string> {
-  await using stage = await openStage();
-  stage.write('list.csv', list);
+  await using stage = await openStage({list});
   expect((await stage.run(settings)).code).toBe(0);
   return stage.read('out.csv');
 }
@@ -39,8 +38,7 @@ async function whole(list: string): Promise<string> {
 test('a compressed output resumes too, and is the same to the byte', async () => {
   const packed = {...settings, output: 'out.csv.gz'};
   const written = async (half: boolean) => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(ROWS));
+    await using stage = await openStage({list: ips(ROWS)});
     if (half) await halfWay(stage, {raw: packed});
     const {code, summary} = await stage.run(packed);
     const bytes = readFileSync(stage.path('out.csv.gz'));
@@ -55,8 +53,7 @@ test('a compressed output resumes too, and is the same to the byte', async () =>
 });
 
 test('only the user can read the state: a directory of 0700 with files of 0600', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', `${ips(ROWS)}1.2.3.4,too,many\n`);
+  await using stage = await openStage({list: `${ips(ROWS)}1.2.3.4,too,many\n`});
   await halfWay(stage);
   const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
   expect(mode(stage.path('out.csv.run'))).toBe('700');
@@ -67,8 +64,7 @@ test('only the user can read the state: a directory of 0700 with files of 0600',
 });
 
 test('--state puts the state elsewhere, and leaves files of others there', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(ROWS));
+  await using stage = await openStage({list: ips(ROWS)});
   const raw = {...settings, state: stage.path('elsewhere')};
   await halfWay(stage, {raw});
   // Beside the output are its rows, and its lock, by which `bulk-enrich` without a command knows an unfinished run.
@@ -90,8 +86,7 @@ test.each([
   ['cut', (path: string) => truncateSync(path, 100)],
   ['lost', (path: string) => rmSync(path)],
 ])('a partial file that is %s is made again', async (_, harm) => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(ROWS));
+  await using stage = await openStage({list: ips(ROWS)});
   await halfWay(stage);
   harm(stage.path('out.csv.run/output.partial'));
   expect((await stage.run(settings)).code).toBe(0);
@@ -116,8 +111,7 @@ test.each([
 ])(
   'after a kill, a list with %s gives its own output, and pays for no value twice',
   async (_, list, calls) => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(ROWS));
+    await using stage = await openStage({list: ips(ROWS)});
     const raw = {...settings, store: false};
     await stage.killAt(ROWS / 2, raw);
     stage.write('list.csv', list);
@@ -145,8 +139,7 @@ test.each([
   ['its header is gone', 0],
   ['a page in its middle is gone', 12_288],
 ])('a ledger that is damaged (%s) is exit 10 with zero calls; --restart sets it aside', async (_, at) => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(ROWS));
+  await using stage = await openStage({list: ips(ROWS)});
   await halfWay(stage);
   const path = stage.path('out.csv.run/ledger.db');
   const {size} = statSync(path);
@@ -173,8 +166,7 @@ test("a nightly job does not wedge on yesterday's damaged ledger or lost partial
       writeFileSync(join(state, 'ledger.db'), 'no database at all, but a text of some length'),
     (state: string) => rmSync(join(state, 'output.partial')),
   ]) {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(ROWS));
+    await using stage = await openStage({list: ips(ROWS)});
     await halfWay(stage);
     harm(stage.path('out.csv.run'));
     expect((await stage.run(settings, {fromFile: true})).code).toBe(0);

@@ -38,8 +38,7 @@ async function withoutHistory<T>(stage: Stage, work: () => Promise<T>): Promise<
 }
 
 test('a killed run has its file from the start; the run that resumes it completes the same one', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(10));
+  await using stage = await openStage({list: ips(10)});
   await stage.killAt(6, one);
   const [killed] = stage.history();
   expect(killed).toMatchObject({
@@ -56,8 +55,7 @@ test('a killed run has its file from the start; the run that resumes it complete
 });
 
 test('its file is replaced every minute', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(10));
+  await using stage = await openStage({list: ips(10)});
   const hurried = (session: Session) => {
     const {clock, startedAt} = session;
     // A quarter of a second is four minutes.
@@ -69,8 +67,7 @@ test('its file is replaced every minute', async () => {
 });
 
 test('the spending of a killed run stays with its account, whatever account the restart has', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(10));
+  await using stage = await openStage({list: ips(10)});
   await stage.killAt(6, one);
   expect(await stage.run({...one, account: 'second', restart: true})).toMatchObject({code: 0});
   expect(stage.history().map(told)).toEqual([
@@ -115,8 +112,7 @@ test('the endpoint of a restart does not have what a killed session spent at ano
 });
 
 test('a doubtful call is counted once, in the run that made it', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(10));
+  await using stage = await openStage({list: ips(10)});
   await stage.killAt(4, one);
   await stage.killAt(4, one);
   const {summary} = await stage.run(one);
@@ -128,8 +124,7 @@ test('a doubtful call is counted once, in the run that made it', async () => {
 });
 
 test('a command with nothing to do completes a killed run of the same output, and its resume the rest', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(10));
+  await using stage = await openStage({list: ips(10)});
   expect(await stage.run(one)).toMatchObject({code: 0});
   await stage.killAt(6, {...one, force: true});
   const done = {label: 'default', reason: 'done', calls: 10, spent: 10, maybe: 0};
@@ -149,8 +144,7 @@ test.each([
   ['with --force', {force: true}],
   ['another list with --force', {force: true, input: 'other.csv'}],
 ])('a complete run that the history could not take is added by the next one: %s', async (_name, next) => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(10));
+  await using stage = await openStage({list: ips(10)});
   stage.write('other.csv', ips(3, 100));
   await withoutHistory(stage, async () => {
     const lacks = expect.stringContaining('The next run of this output adds it');
@@ -166,8 +160,7 @@ test.each([
 });
 
 test('a run that was interrupted without a history is added by the one that resumes it', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(10));
+  await using stage = await openStage({list: ips(10)});
   expect((await withoutHistory(stage, () => stage.stopAt(6, one))).code).toBe(130);
   expect(await stage.run(one)).toMatchObject({code: 0, warnings: []});
   expect(stage.history().map(told)).toEqual([
@@ -176,8 +169,7 @@ test('a run that was interrupted without a history is added by the one that resu
 });
 
 test('one that can not be completed, since another run takes its place, is told with its name', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(10));
+  await using stage = await openStage({list: ips(10)});
   await stage.killAt(6, one);
   const [file = ''] = readdirSync(directoryOf(stage));
   writeFileSync(join(directoryOf(stage), file), '{"run_id":');
@@ -199,8 +191,7 @@ test('the price of a credit stays with the spending of a killed run', async () =
 });
 
 test('the pace is that of the session: it counts no call of an earlier one', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(10));
+  await using stage = await openStage({list: ips(10)});
   await stage.killAt(9, one);
   const {summary} = await stage.run(one);
   const {pace, calls, timeline} = summary ?? {};

@@ -17,8 +17,7 @@ function storeOf(stage: Stage): string {
 }
 
 test("one account's or host's answers are not another's", async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(5));
+  await using stage = await openStage({list: ips(5)});
   await stage.run(settings);
   expect(await stage.run({...settings, account: 'other'})).toMatchObject({summary: {calls: {total: 5}}});
   await using other = await openStage();
@@ -32,8 +31,7 @@ test("one account's or host's answers are not another's", async () => {
 
 test('a key that changes is told once, also with --quiet; the store has a mark that fits many keys', async () => {
   await using service = await startService();
-  using sandbox = createSandbox();
-  sandbox.write('list.csv', ips(2));
+  using sandbox = createSandbox({'list.csv': ips(2)});
   const run = async (key: string, ...more: string[]) => {
     service.setKey(key);
     const args = ['run', 'list.csv', '--ip', 'ip', '--force', '--quiet', ...more];
@@ -68,8 +66,7 @@ test.each([
   ],
   ['not made, as a file is where its directory should be', undefined, "can't be used"],
 ])('a store that is %s, and lookups cost credits', async (_, text, said) => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(20));
+  await using stage = await openStage({list: ips(20)});
   mkdirSync(storeOf(stage), {recursive: true});
   if (text !== undefined) writeFileSync(join(storeOf(stage), STORE_FILE), text);
   const env = text === undefined ? {XDG_CACHE_HOME: '/dev/null/cache'} : {};
@@ -79,8 +76,7 @@ test.each([
 });
 
 test('a damaged store vouches for no service: a run whose first values are all refused stops', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(40));
+  await using stage = await openStage({list: ips(40)});
   mkdirSync(storeOf(stage), {recursive: true});
   writeFileSync(join(storeOf(stage), 'answers.db'), 'this is not a database'.repeat(100));
   stage.api.setScript(() => reply.error(404, 'not_found'));
@@ -92,8 +88,7 @@ test('a damaged store vouches for no service: a run whose first values are all r
 });
 
 test('an answer that is no text any more is damage like any other, and not the end of the process', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(4));
+  await using stage = await openStage({list: ips(4)});
   await stage.run(settings);
   const db = new Sqlite(join(storeOf(stage), STORE_FILE), {synchronous: 'OFF', busyTimeoutMs: 0});
   db.exec("UPDATE answer SET data = CAST(x'7bff7d' AS TEXT) WHERE id = 2");
@@ -104,8 +99,7 @@ test('an answer that is no text any more is damage like any other, and not the e
 });
 
 test('a home directory that does not exist is a warning, and is not made', async () => {
-  using sandbox = createSandbox();
-  sandbox.write('list.csv', ips(5));
+  using sandbox = createSandbox({'list.csv': ips(5)});
   const env = {HOME: sandbox.path('nobody'), XDG_CACHE_HOME: ''};
   const outcome = await runHere(sandbox, 'run list.csv -o out.csv --ip ip --endpoint embedded', {env});
   expect(outcome.code).toBe(0);
@@ -114,8 +108,7 @@ test('a home directory that does not exist is a warning, and is not made', async
 });
 
 test('a store that is named is used without a home directory', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(5));
+  await using stage = await openStage({list: ips(5)});
   const named = {...settings, force: true, store: stage.path('store')};
   const homeless = {env: {XDG_CACHE_HOME: '', XDG_STATE_HOME: '', HOME: '/nowhere'}};
   for (const calls of [5, 0])
@@ -132,8 +125,7 @@ test.each([
 ])(
   'a store that is %s in the middle of a run is a warning at most, and the run continues',
   async (how, harm) => {
-    await using stage = await openStage({latencyMs: 10});
-    stage.write('list.csv', ips(5, 1_000));
+    await using stage = await openStage({list: ips(5, 1_000), latencyMs: 10});
     await stage.run(settings);
     stage.write('list.csv', ips(30));
     stage.api.setScript(call => {
@@ -150,8 +142,7 @@ test.each([
 );
 
 test('only the user can read the store', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(3));
+  await using stage = await openStage({list: ips(3)});
   await stage.run(settings);
   expect(statSync(storeOf(stage)).mode & 0o777).toBe(0o700);
   expect(statSync(join(storeOf(stage), 'answers.db')).mode & 0o777).toBe(0o600);
@@ -206,8 +197,7 @@ function lockStore(stage: Stage): () => void {
 }
 
 test('a store that is locked for a while when a run reads it is waited for: nothing is paid again', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(40));
+  await using stage = await openStage({list: ips(40)});
   await stage.run(settings);
   const letGo = lockStore(stage);
   setTimeout(letGo, 1_200);
@@ -227,8 +217,7 @@ test.each([
   ['while answers come in, and not at the end', 10, 0],
   ['to the end of the answers', Number.POSITIVE_INFINITY, 800],
 ])('what a store that is locked %s missed is in it after the run', async (_, unlockAt, laterMs) => {
-  await using stage = await openStage({latencyMs: 5});
-  stage.write('list.csv', ips(1, 500));
+  await using stage = await openStage({list: ips(1, 500), latencyMs: 5});
   await stage.run(settings);
   stage.write('list.csv', ips(40));
   let letGo: (() => void) | undefined;
@@ -244,8 +233,7 @@ test.each([
 });
 
 test('a store that stays locked costs, and the summary and the last sentence say how much', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(30));
+  await using stage = await openStage({list: ips(30)});
   await stage.run(settings);
   const letGo = lockStore(stage);
   const ended = await stage.run({...settings, cost: '0.5'}, {storePatienceMs: 300});
@@ -301,8 +289,7 @@ test('a run of another account that takes the output over stores the answers of 
 });
 
 test('answers from after the clock was set back are stored', async () => {
-  await using stage = await openStage({latencyMs: 5});
-  stage.write('list.csv', ips(60));
+  await using stage = await openStage({list: ips(60), latencyMs: 5});
   const back = {now: () => Date.now() - 3_600_000};
   for (const [last, more] of [[10, {}] as const, [40, back] as const]) {
     const stopper = new Stopper();
@@ -347,8 +334,7 @@ test('a verdict is bought once for an output: also with a lost state and with --
 });
 
 test('with --quiet a damaged store is still told of; --require-store ends with 9', async () => {
-  using sandbox = createSandbox();
-  sandbox.write('list.csv', ips(5));
+  using sandbox = createSandbox({'list.csv': ips(5)});
   mkdirSync(sandbox.path('store'));
   sandbox.write(`store/${STORE_FILE}`, 'this is no database'.repeat(200));
   const line = 'run list.csv -o out.csv --ip ip --endpoint embedded --store store';
@@ -359,8 +345,7 @@ test('with --quiet a damaged store is still told of; --require-store ends with 9
 });
 
 test('require_store: a store that stays locked or has no place is an error before the first call; a sound one is not', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(6));
+  await using stage = await openStage({list: ips(6)});
   const required = {...settings, requireStore: true};
   expect(await stage.run(required)).toMatchObject({code: 0});
   const letGo = lockStore(stage);

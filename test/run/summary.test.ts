@@ -73,8 +73,7 @@ test('the summary is as its schema says, and its accounts balance', async () => 
 });
 
 test('the timeline has the last stretch of a session that was interrupted', async () => {
-  await using stage = await openStage({script: () => sleep(20, undefined)});
-  stage.write('list.csv', ips(10));
+  await using stage = await openStage({list: ips(10), script: () => sleep(20, undefined)});
   const settings = {ip: 'ip', concurrency: 1, store: false};
   // A busy machine divides a session into several stretches.
   const calls = ({summary}: Ended) => summary?.timeline.calls.reduce((sum, each) => sum + each, 0);

@@ -85,8 +85,7 @@ test('rows after the last one of a limit are none of its list', () =>
   ));
 
 test('a list that is never still is exit 8, and the same command uses what was paid for', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(20));
+  await using stage = await openStage({list: ips(20)});
   const source = {paths: [stage.path('list.csv')]};
   let written = 20;
   const grow = setInterval(() => appendFileSync(source.paths[0] ?? '', `203.0.113.${written++}\n`), 5);

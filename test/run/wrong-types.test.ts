@@ -11,8 +11,7 @@ const WARNING =
   /^Fields of answers came with another type than the interface's: is_vpn \(2\)\. NDJSON output and the answer store keep them/;
 
 test('fields of another type are converted, else kept in NDJSON and the store, and named at the end', async () => {
-  await using stage = await openStage({script});
-  stage.write('list.csv', 'ip\n192.0.2.1\n192.0.2.2\n192.0.2.1\n');
+  await using stage = await openStage({list: 'ip\n192.0.2.1\n192.0.2.2\n192.0.2.1\n', script});
   const first = await stage.run({input: 'list.csv', output: 'out.ndjson', ip: 'ip'});
   expect(first.code).toBe(0);
   expect(first.warnings.filter(warning => WARNING.test(warning))).toHaveLength(1);

@@ -45,10 +45,17 @@ export interface Ended {
   readonly stdout: string;
 }
 
-/** A directory, a home and a server, in which runs are made from this process: many of them in little time. */
-export async function openStage(options: Partial<ApiServerOptions> = {}) {
+/**
+ * A directory, a home and a server, in which runs are made from this process: many of them in little time. `list`: text
+ * of `list.csv`.
+ */
+export async function openStage({
+  list,
+  ...options
+}: Partial<ApiServerOptions> & {list?: string | Uint8Array} = {}) {
   const {api, sandbox, env: service, ...arena} = await openArena(options);
   const {directory, home, path, write, read} = sandbox;
+  if (list !== undefined) write('list.csv', list);
   const env: Readonly<Record<string, string>> = {
     ...service,
     XDG_CACHE_HOME: join(home, 'cache'),
