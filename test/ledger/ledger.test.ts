@@ -1,5 +1,5 @@
 import {closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync, writeSync} from 'node:fs';
-import {expect, test, vi} from 'vitest';
+import {afterEach, expect, test, vi} from 'vitest';
 import {Sqlite} from '../../src/disk/sqlite.ts';
 import {AccountBudget} from '../../src/ledger/account/account-budget.ts';
 import type {Outcome} from '../../src/ledger/lookup-outcome.ts';
@@ -19,8 +19,21 @@ import {newDirectory} from '../support/new-directory.ts';
 
 const within = newDirectory();
 
-const open = (options: Partial<LedgerOptions> = {}, name = 'ledger.db') =>
-  new Ledger(within(name), {scope: 'here', ...options});
+const opened: Ledger[] = [];
+const open = (options: Partial<LedgerOptions> = {}, name = 'ledger.db') => {
+  const ledger = new Ledger(within(name), {scope: 'here', ...options});
+  opened.push(ledger);
+  return ledger;
+};
+/** The ledger of the next session. */
+const reopen = (ledger: Ledger) => {
+  ledger.close();
+  return open();
+};
+
+afterEach(() => {
+  for (const ledger of opened.splice(0)) ledger.abandon();
+});
 
 const call = (key: string, cost = 1, entry: LedgerEntry = newEntry({operation: 'ip', key})) => ({
   key,
@@ -112,7 +125,6 @@ test('after a failed write that no space helps, the session counts the sent call
     {interrupted: 3},
   ]);
   expect(next.spending.ip).toEqual({calls: 0, spent: 0, maybeSpent: 3});
-  next.close();
 });
 
 test('an outcome is not written where the reservation that would write it with its own fails', () => {
@@ -122,7 +134,6 @@ test('an outcome is not written where the reservation that would write it with i
   failWith('SQLITE_IOERR_WRITE');
   expect(() => ledger.reserve([call('b')])).toThrow("can't be written");
   expect(() => ledger.reserve([])).toThrow("can't be written");
-  ledger.abandon();
 });
 
 test('a ledger that no run resumes has no file that a kill would leave, and tells that the disk is full', () => {
@@ -131,7 +142,6 @@ test('a ledger that no run resumes has no file that a kill would leave, and tell
   expect(readdirSync(within())).toEqual([]);
   failWith('SQLITE_FULL');
   expect(() => ledger.reserve([call('b')])).toThrow("can't be written");
-  ledger.abandon();
 });
 
 test('on a full disk, what was paid for is written in the space of the spare file, and nothing more is reserved', () => {
@@ -145,8 +155,7 @@ test('on a full disk, what was paid for is written in the space of the spare fil
   expect(() => ledger.reserve([call('d')])).toThrow("can't be written");
   record(ledger, answered('b'));
   ledger.end();
-  ledger.close();
-  const next = open();
+  const next = reopen(ledger);
   expect(next.spending.ip).toEqual({calls: 2, spent: 2, maybeSpent: 1});
   expect([...next.find(['a', 'b', 'c', 'd']).values()].map(({outcome}) => outcome?.status)).toEqual([
     'ok',
@@ -155,7 +164,6 @@ test('on a full disk, what was paid for is written in the space of the spare fil
   ]);
   expect(next.reserve([call('c')])).toBe(1);
   expect(existsSync(spare)).toBe(true);
-  next.close();
 });
 
 test('the spare file has room for the outcomes of all calls in flight', () => {
@@ -163,7 +171,6 @@ test('the spare file has room for the outcomes of all calls in flight', () => {
   for (const group of ['a', 'b'])
     ledger.reserve(Array.from({length: 30}, (_, nth) => call(`${group}${nth}`)));
   expect(statSync(within('ledger.db-spare')).size).toBe(2 * 1_048_576);
-  ledger.abandon();
 });
 
 test('a reservation that a full disk refuses is in no books, and what was booked before it is in the file', () => {
@@ -173,11 +180,9 @@ test('a reservation that a full disk refuses is in no books, and what was booked
   failWith('SQLITE_FULL');
   expect(() => ledger.reserve([call('b')])).toThrow("can't be written");
   ledger.reserve([]);
-  ledger.close();
-  const next = open();
+  const next = reopen(ledger);
   expect(next.spending.ip).toEqual({calls: 1, spent: 1, maybeSpent: 0});
   expect(next.interrupted).toBe(0);
-  next.close();
 });
 
 test('a disk without space for the outcomes of calls takes none, and the message says so', () => {
@@ -185,7 +190,6 @@ test('a disk without space for the outcomes of calls takes none, and the message
   mkdirSync(within('ledger.db-spare'));
   expect(() => ledger.reserve([call('a')])).toThrow(/can't be written \(E\w+/);
   expect(ledger.tally.operations.ip).toMatchObject({distinct: 0});
-  ledger.close();
 });
 
 test('a batch whose shared budget can not be written is not sent: nothing of it is reserved', () => {
@@ -205,15 +209,13 @@ test('a reservation that could not be written gives its credits back: nothing wa
   failWith('EIO');
   expect(() => ledger.reserve([call('a', 4)])).toThrow('failed');
   expect(ledger.budget.committed).toBe(0);
-  ledger.abandon();
 });
 
 test('an answer ends the doubt; failures and doubts last until a new count begins, which keeps one doubt', () => {
   const ledger = open();
   send(ledger, inDoubt('answered'), inDoubt('waiting'), failed('failed'));
   send(ledger, answered('answered'), inDoubt('waiting'));
-  ledger.close();
-  const next = open();
+  const next = reopen(ledger);
   expect(entryOf(next, 'answered')).toMatchObject({outcome: {status: 'ok'}, history: {doubts: 0}});
   expect(entryOf(next, 'waiting')).toMatchObject({
     outcome: undefined,
@@ -231,20 +233,17 @@ test('an answer ends the doubt; failures and doubts last until a new count begin
       outcome: undefined,
       history: {mayBeCarriedOut: true, doubts: 1, lastCode: 'econnreset'},
     });
-  third.close();
 });
 
 test('failures that are the service’s are forgotten without a trace but that they may have been carried out', () => {
   const ledger = open();
   send(ledger, failed('a'), answered('b'));
   ledger.forgetFailures();
-  ledger.close();
-  const next = open();
+  const next = reopen(ledger);
   expect(entryOf(next, 'a')).toMatchObject({outcome: undefined, history: {mayBeCarriedOut: true, doubts: 0}});
   expect(entryOf(next, 'b')).toMatchObject({outcome: {status: 'ok'}});
   // What they cost is not forgotten.
   expect(next.spending.ip).toEqual({calls: 2, spent: 1, maybeSpent: 1});
-  next.close();
 });
 
 test('a value that is new to a ledger may have been sent only if the ledger before is lost', () => {
@@ -267,10 +266,8 @@ test('a verdict that may be a repetition’s stays unknown in a new count', () =
   };
   send(ledger, {...answered('a'), outcome: unknown});
   ledger.beginCount({});
-  ledger.close();
-  const next = open();
+  const next = reopen(ledger);
   expect(entryOf(next, 'a')?.outcome).toEqual(unknown);
-  next.close();
 });
 
 test('a session counts each of its values once, those that it finds in the ledger as well', () => {
@@ -298,17 +295,14 @@ test('a session counts each of its values once, those that it finds in the ledge
   expect(again?.isUsed).toBe(false);
   if (again !== undefined) ledger.markUsed(again);
   expect(ledger.tally.operations.ip).toMatchObject({distinct: 4, fromStore: 1});
-  ledger.close();
 });
 
 test('answers of this session hold for it, whatever their time', () => {
   const ledger = open();
   send(ledger, answered('a'));
   expect([entryOf(ledger, 'a')].map(entry => entry && ledger.isOfSession(entry))).toEqual([true]);
-  ledger.close();
-  const next = open();
+  const next = reopen(ledger);
   expect([entryOf(next, 'a')].map(entry => entry && next.isOfSession(entry))).toEqual([false]);
-  next.close();
 });
 
 test('an attempt to renew an answer that comes to nothing leaves the answer, with the doubt after it', () => {
@@ -316,11 +310,9 @@ test('an attempt to renew an answer that comes to nothing leaves the answer, wit
   send(ledger, answered('a'));
   send(ledger, inDoubt('a'));
   expect(entryOf(ledger, 'a')).toMatchObject({outcome: {status: 'ok'}, history: {doubts: 1}});
-  ledger.close();
-  const next = open();
+  const next = reopen(ledger);
   expect(entryOf(next, 'a')).toMatchObject({outcome: {status: 'ok'}, history: {doubts: 1}});
   expect([...next.answersAfter(0)]).toMatchObject([[{key: 'a'}]]);
-  next.close();
 });
 
 test('each kill with the call in flight counts as one, and as no doubt', () => {
@@ -339,7 +331,6 @@ test('renewals take half of the limit at most, those that were paid for before i
   expect(ledger.reserve([renewal('a')])).toBe(1);
   record(ledger, answered('a'));
   expect(ledger.reserve([renewal('b'), renewal('c')])).toBe(1);
-  ledger.abandon();
 });
 
 test('reservations outlive a power cut wherever a limit counts on them: the run’s, or one that is shared', () => {
@@ -424,7 +415,6 @@ test('rejections that are known from before do not show that the service answers
   expect([hasOperationAnswer(ledger.tally, 'ip'), ledger.tally.operations.ip.fromStore]).toEqual([false, 1]);
   adopt('c', {status: 'ok', data: '{}', boughtAt: 1_000});
   expect(hasOperationAnswer(ledger.tally, 'ip')).toBe(true);
-  ledger.close();
 });
 
 test('a session that gives up its ledger has its calls in flight as perhaps spent, also of the day', () => {
@@ -434,7 +424,6 @@ test('a session that gives up its ledger has its calls in flight as perhaps spen
   expect([ledger.spending.ip.maybeSpent, ledger.tally.attempts.unconfirmed]).toEqual([300, 1]);
   const next = dayOf(1_000_000);
   expect(next.limits.map(limit => next.useOf(limit).used)).toEqual([300]);
-  next.close();
 });
 
 test('hands out the answers that it bought by their numbers, for the store, in groups, each with its own time', () => {
@@ -451,11 +440,9 @@ test('hands out the answers that it bought by their numbers, for the store, in g
   expect(groups.map(({length}) => length)).toEqual([500, 500]);
   const told = groups.flat();
   expect(told.map(({outcome}) => outcome.boughtAt)).toEqual(keys.slice(100).map((_, n) => n + 100));
-  ledger.close();
-  const next = open();
+  const next = reopen(ledger);
   send(next, answered('one more'));
   expect([...next.answersAfter(1_100)]).toMatchObject([[{key: 'one more'}]]);
-  next.close();
 });
 
 test('every taken over outcome is found: before it is written, after it, and by the next session', () => {
@@ -473,10 +460,8 @@ test('every taken over outcome is found: before it is written, after it, and by 
     [...one.find(all.map(([key]) => key))].map(([key, {outcome}]) => [key, outcome]);
   const sorted = (pairs: unknown[]) => pairs.map(pair => JSON.stringify(pair)).sort();
   expect(sorted(found(ledger))).toEqual(sorted([...all]));
-  ledger.close();
-  const next = open();
+  const next = reopen(ledger);
   expect(sorted(found(next))).toEqual(sorted([...all]));
-  next.close();
 });
 
 test('damage in any value is found before anything is sent', () => {
@@ -555,7 +540,6 @@ test.each([
   expect([next.owner, next.getMeta('run')]).toEqual([scope, {runId: ['run', 'run-1'][number]}]);
   expect(next.spending.ip).toEqual(ip);
   expect(entryOf(next, 'a')?.outcome).toMatchObject({data: ['{"of":"a"}', 'of there'][number]});
-  next.close();
 });
 
 test('counts of a version without an operation count on, and nothing of that operation', () => {
@@ -568,7 +552,6 @@ test('counts of a version without an operation count on, and nothing of that ope
   const next = open({maxCredits: 8});
   send(next, answered('a'));
   expect([next.spending.ip.spent, next.spending.verify, next.budget.committed]).toEqual([8, ip, 8]);
-  next.close();
 });
 
 test('an expired answer gives the limit back no more than it cost, whatever a call costs now', () => {
