@@ -116,7 +116,7 @@ async function readToFormat(
     const {done, value} = await reader.groups.next();
     if (done === true || unread >= MOST_UNREAD) throw noRows(name, ahead.flat());
     unread += value.length;
-    ahead.push(value);
+    if (value.length > 0) ahead.push(value);
   }
   return {format, groups: resume(ahead, reader.groups)};
 }

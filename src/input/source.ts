@@ -1,6 +1,7 @@
 import {createHash} from 'node:crypto';
 import {isDeepStrictEqual} from 'node:util';
 import type {Said} from '../sentence.ts';
+import {resume} from './bytes/decompress.ts';
 import {type FileState, fileState, isReadOnce, type PipeSettings} from './bytes/raw.ts';
 import {InputError} from './input-error.ts';
 import {type FileSettings, type OpenFile, openFile} from './open-file.ts';
@@ -60,7 +61,7 @@ class FileSource implements RecordSource {
   readonly #paths: readonly string[];
   readonly #hash = createHash('sha256');
   #bytes = 0;
-  readonly #all: AsyncGenerator<readonly InputRecord[]>;
+  readonly #all = this.#readAll();
   /** Batches that were read for the sample and are not delivered yet. */
   readonly #ahead: (readonly InputRecord[])[] = [];
   readonly #opened: FileState[] = [];
@@ -79,7 +80,6 @@ class FileSource implements RecordSource {
   constructor(settings: FileSettings, paths: readonly string[]) {
     this.#settings = settings;
     this.#paths = paths;
-    this.#all = this.#readAll();
   }
 
   get format(): InputFormat {
@@ -130,8 +130,7 @@ class FileSource implements RecordSource {
 
   async *batches(): AsyncGenerator<readonly InputRecord[]> {
     try {
-      for (let batch = this.#ahead.shift(); batch !== undefined; batch = this.#ahead.shift()) yield batch;
-      yield* this.#all;
+      yield* resume(this.#ahead, this.#all);
     } catch (error) {
       // After the source is closed, a reading error does not matter.
       if (!this.#closed) throw error;

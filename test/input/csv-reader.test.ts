@@ -1,7 +1,7 @@
 import {Readable} from 'node:stream';
 import {describe, expect, it} from 'vitest';
 import {CsvReader} from '../../src/input/records/csv-reader.ts';
-import {noInput} from '../../src/input/row.ts';
+import {columnNames, noInput, numberedColumns} from '../../src/input/row.ts';
 import {failureOf, fieldsOf, readBytes, rejectsOf} from './reading.ts';
 
 const lines = (records: readonly {line: number}[]) => records.map(({line}) => line);
@@ -316,4 +316,24 @@ it('lines of one cell are no footer if there are many, or if a row may be cut of
 it('a delimiter too many at the end of all rows is a column', async () => {
   const {format} = await readBytes('a,b,\n1,2,\n3,4,\n');
   expect(format).toMatchObject({columns: ['a', 'b', 'column_3']});
+});
+
+it.each([
+  ['a,b', 'a,b'],
+  ['a,a,a', 'a,a#2,a#3'],
+  ['a,, ', 'a,column_2,column_3'],
+  ['a,a,a#2', 'a,a#3,a#2'],
+  [',column_1,column_1', 'column_1#2,column_1,column_1#3'],
+  ['a,A, a', 'a,A, a'],
+])('the header %j has the columns %j', (header, names) => {
+  expect(columnNames(header.split(',')).join()).toBe(names);
+});
+
+it('columns are named quickly where a name is repeated very often', () => {
+  const names = columnNames(new Array(100_000).fill('a'));
+  expect(new Set(names).size).toBe(100_000);
+});
+
+it('the columns of a file without a header have numbers', () => {
+  expect(numberedColumns(2)).toEqual(['column_1', 'column_2']);
 });

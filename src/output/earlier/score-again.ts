@@ -53,7 +53,7 @@ export async function rescoreOutput({path, rules, now, to, bad}: RescoreRequest)
     const startedAt = now ?? readRunStart(file);
     const background = makeRunFacts(rules, startedAt || 0);
     const scorer = createScorer(rules, readTargets(file), input, background, risk);
-    const badRows = bad === undefined ? undefined : new BadRowCounts(bad, rules, file, background);
+    const badRows = bad === undefined ? undefined : countBadRows(bad, rules, file, background);
     refuseLacking(file, scorer, Number.isNaN(startedAt));
     views = await openRowViews(file, scorer.reads, rules.sameBy);
     const {viewOf} = views;
@@ -87,7 +87,7 @@ export async function rescoreOutput({path, rules, now, to, bad}: RescoreRequest)
     const none = {old: 0, new: 0};
     return {
       ...counts.changes({key: [], rows: {old: rows, new: rows}, without_key: none, repeated: none}),
-      ...(badRows !== undefined && {bad_rows: badRows.result}),
+      ...(badRows !== undefined && {bad_rows: badRows.result()}),
     };
   } finally {
     views?.close();
@@ -194,41 +194,33 @@ type BadCount = ReturnType<typeof countOf>;
 
 const countOf = (name: string) => ({name, bad: 0, others: 0});
 
-/** Counts how often bad rows, and all others, have each rule's reason and each level. */
-class BadRowCounts {
-  readonly #isBad: RowFilter;
-  readonly #rows = countOf('rows');
-  readonly #levels = LEVELS.map(countOf);
-  readonly #rules: readonly BadCount[];
-
-  /** @throws {UsageError} if `bad` is not a condition, or reads an unknown column. */
-  constructor(bad: string, {rules}: RuleSet, {input}: EnrichedFile, background: RunFacts) {
-    this.#isBad = createRowFilter(bad, input, background, () => '--bad');
-    this.#rules = rules.map(({reason}) => countOf(reason));
-  }
-
-  add(row: FileRow, {level}: Risk, {held}: RuleOutcomes): void {
-    const kind = this.#isBad(row) ? 'bad' : 'others';
-    const rules = held.map(index => this.#rules[index]);
-    for (const count of [this.#rows, this.#levels[LEVELS.indexOf(level)], ...rules])
-      if (count !== undefined) count[kind] += 1;
-  }
-
-  /** @throws {UsageError} if no row is bad: a misspelt value would pass for rules that tell nothing. */
-  get result(): BadRowsComparison {
-    const {bad: allBad, others: allOthers} = this.#rows;
-    if (allBad === 0)
-      throw new UsageError('no_bad_rows', '--bad holds for no row. Check its column and value.');
-    const shareOf = ({name, bad, others}: BadCount): BadRowFrequency => {
-      const isFew = Math.min(allBad, allOthers, bad + others) < FEW || others === 0;
-      return {name, bad, others, times: isFew ? null : bad / allBad / (others / allOthers)};
-    };
-    return {
-      rows: {bad: allBad, others: allOthers},
-      levels: this.#levels.map(shareOf),
-      reasons: this.#rules.map(shareOf),
-    };
-  }
+/**
+ * Counts how often bad rows, and all others, have each rule's reason and each level.
+ *
+ * @throws {UsageError} if `bad` is not a condition, or reads an unknown column.
+ */
+function countBadRows(bad: string, {rules}: RuleSet, {input}: EnrichedFile, background: RunFacts) {
+  const isBad: RowFilter = createRowFilter(bad, input, background, () => '--bad');
+  const [all, levels] = [countOf('rows'), LEVELS.map(countOf)];
+  const reasons = rules.map(({reason}) => countOf(reason));
+  const shareOf = ({name, bad, others}: BadCount): BadRowFrequency => {
+    const isFew = Math.min(all.bad, all.others, bad + others) < FEW || others === 0;
+    return {name, bad, others, times: isFew ? null : bad / all.bad / (others / all.others)};
+  };
+  return {
+    add(row: FileRow, {level}: Risk, {held}: RuleOutcomes): void {
+      const kind = isBad(row) ? 'bad' : 'others';
+      for (const count of [all, levels[LEVELS.indexOf(level)], ...held.map(index => reasons[index])])
+        if (count !== undefined) count[kind] += 1;
+    },
+    /** @throws {UsageError} if no row is bad: a misspelt value would pass for rules that tell nothing. */
+    result(): BadRowsComparison {
+      if (all.bad === 0)
+        throw new UsageError('no_bad_rows', '--bad holds for no row. Check its column and value.');
+      const rows = {bad: all.bad, others: all.others};
+      return {rows, levels: levels.map(shareOf), reasons: reasons.map(shareOf)};
+    },
+  };
 }
 
 const LEVELS: readonly RiskLevel[] = ['high', 'medium', 'low', 'unknown'];
