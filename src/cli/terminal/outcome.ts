@@ -67,7 +67,7 @@ function details({settings, paths}: Job, summary: Summary, width: number): strin
   const {lookups, risk, rows, repairs, errors} = summary;
   const table = lookupTable(lookups);
   const allIn = paths.summary ?? 'the summary';
-  const lines = [...(table === '' ? [] : ['', table, ''])];
+  const lines = table === '' ? [] : ['', table, ''];
   if (risk !== null && rows.written > 0) {
     const levels = (['high', 'medium', 'low', 'unknown'] as const).map(
       level => `${formatCount(risk[level])} ${level}`,
