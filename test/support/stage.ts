@@ -101,21 +101,7 @@ export async function openStage({
 
 async function runOn(
   directory: string,
-  env: Readonly<Record<string, string>>,
-  raw: RawSettings,
-  options: StageOptions = {},
-): Promise<Ended> {
-  const warnings: string[] = [];
-  const stdout = new PassThrough();
-  const text = stdout.toArray();
-  const ended = await attempt(directory, {...env, ...options.env}, raw, options, warnings, stdout);
-  stdout.end();
-  return {...ended, warnings, stdout: Buffer.concat((await text) as Buffer[]).toString()};
-}
-
-async function attempt(
-  directory: string,
-  env: Readonly<Record<string, string>>,
+  service: Readonly<Record<string, string>>,
   raw: RawSettings,
   {
     fromFile = false,
@@ -124,45 +110,59 @@ async function attempt(
     stopper = new Stopper(),
     watch,
     warned,
-    env: _,
-    ...others
-  }: StageOptions,
-  warnings: string[],
-  stdout: PassThrough,
-): Promise<Pick<Ended, 'code' | 'errorCode' | 'message' | 'summary' | 'found'>> {
-  const absolute = (path: string) => (path === '-' ? path : join(directory, path));
-  const {input = 'list.csv', output = 'out.csv', ...more} = raw as {input?: string; output?: string};
+    env: more,
+    ...io
+  }: StageOptions = {},
+): Promise<Ended> {
+  const env = {...service, ...more};
+  const warnings: string[] = [];
+  const stdout = new PassThrough();
+  const text = stdout.toArray();
   let summaryPath: string | undefined;
-  const summary = () => readSummary(summaryPath);
+  const ended = async (end: Pick<Ended, 'code' | 'errorCode' | 'message' | 'found'>): Promise<Ended> => {
+    const summary = readSummary(summaryPath);
+    stdout.end();
+    return {...end, warnings, summary, stdout: Buffer.concat((await text) as Buffer[]).toString()};
+  };
   try {
-    const given = {rate: 'unlimited', ...(fromFile ? {endpoint: 'live'} : {}), ...more};
-    const {name: _, input: __, output: ___, ...settings} = checkSettings(undefined, given);
-    const source = {name, inputs: [absolute(input)], output: absolute(output), settings, fromFile};
-    const job = resolveJob({...source, placeOf: createSettingLocator(undefined, given)}, env, false);
+    const job = jobOf(directory, env, raw, {fromFile, name});
     summaryPath = job.paths.summary;
-    const io = {
-      env,
-      stdin: typeof stdin === 'string' ? Readable.from([Buffer.from(stdin)]) : stdin,
-      stdout,
-      now: Date.now,
-      random: Math.random,
-      log: pino({level: 'silent'}),
-      warn: (sentence: unknown) => {
-        warnings.push(String(sentence));
-        warned?.(String(sentence));
-      },
-      ...others,
+    const warn = (sentence: unknown) => {
+      warnings.push(String(sentence));
+      warned?.(String(sentence));
     };
-    const outcome = await run(job, io, stopper, session => {
+    const given = {
+      stdin: typeof stdin === 'string' ? Readable.from([Buffer.from(stdin)]) : stdin,
+      ...{env, stdout, now: Date.now, random: Math.random, log: pino({level: 'silent'}), warn, ...io},
+    };
+    const {
+      exitCode: code,
+      message,
+      found,
+    } = await run(job, given, stopper, session => {
       watch?.(session);
       return () => {};
     });
-    const {exitCode: code, message, found} = outcome;
-    return {code, message: String(message), found, summary: summary()};
+    return await ended({code, message: String(message), found});
   } catch (error) {
     if (!(error instanceof BulkEnrichError)) throw error;
-    return {code: error.exitCode, errorCode: error.code, message: error.message, summary: summary()};
+    return await ended({code: error.exitCode, errorCode: error.code, message: error.message});
   }
+}
+
+/** The job of these settings, whose files are in the directory. */
+function jobOf(
+  directory: string,
+  env: Readonly<Record<string, string>>,
+  raw: RawSettings,
+  {fromFile, name}: {readonly fromFile: boolean; readonly name: string | undefined},
+) {
+  const absolute = (path: string) => (path === '-' ? path : join(directory, path));
+  const {input = 'list.csv', output = 'out.csv', ...more} = raw as {input?: string; output?: string};
+  const given = {rate: 'unlimited', ...(fromFile ? {endpoint: 'live'} : {}), ...more};
+  const {name: _, input: __, output: ___, ...settings} = checkSettings(undefined, given);
+  const source = {name, inputs: [absolute(input)], output: absolute(output), settings, fromFile};
+  return resolveJob({...source, placeOf: createSettingLocator(undefined, given)}, env, false);
 }
 
 function readSummary(path: string | undefined): Summary | undefined {
