@@ -2,7 +2,7 @@ import {Readable} from 'node:stream';
 import {gzipSync} from 'node:zlib';
 import {stringify} from 'csv-stringify/sync';
 import fc from 'fast-check';
-import {describe, expect, it} from 'vitest';
+import {expect, test} from 'vitest';
 import {InputError} from '../../src/input/input-error.ts';
 import type {SourceSettings} from '../../src/input/source.ts';
 import {fieldsOf, type Reading, readAll, readBytes} from '../input/reading.ts';
@@ -86,110 +86,82 @@ const table = fc
   );
 
 const TIMES = process.env.SOAK === undefined ? 8 : Number(process.env.SOAK_RUNS ?? 2_000);
-const runs = (each: number) => ({seed: 20_260, numRuns: TIMES * each});
 
-describe('a table written as CSV', () => {
-  it('comes back equal, in any dialect and encoding, compressed or not', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        table,
-        dialect,
-        pieceSizes,
-        fc.constantFrom('utf8' as const, 'utf16le' as const),
-        fc.boolean(),
-        async ({width, rows}, options, sizes, encoding, gzip) => {
-          const header = Array.from({length: width}, (_, i) => `column ${i}`);
-          const text = stringify([header, ...rows], {...options, ...quotedWhereNeeded});
-          const marked = encoding === 'utf16le' && !options.bom ? `\ufeff${text}` : text;
-          const bytes = Buffer.from(marked, encoding);
-          const stdin = inPieces(gzip ? gzipSync(bytes) : bytes, sizes);
-          const {records, format} = await readAll('-', {stdin, inputFormat: 'csv'});
-          expect(fieldsOf(records)).toEqual(rows);
-          expect(records).toHaveLength(rows.length);
-          expect(format).toMatchObject({header, bom: options.bom || encoding === 'utf16le'});
-          if (width > 1) expect(format).toMatchObject({delimiter: options.delimiter});
-        },
-      ),
-      runs(1),
-    );
+/** A property of what these make: `each` times as many tries as the others. */
+function property<Given extends unknown[]>(
+  name: string,
+  each: number,
+  made: {readonly [At in keyof Given]: fc.Arbitrary<Given[At]>},
+  holds: (...given: Given) => Promise<void>,
+): void {
+  const all = fc.tuple<Given>(...made);
+  const run = fc.asyncProperty(all, given => holds(...given));
+  test(name, () => fc.assert(run, {seed: 20_260, numRuns: TIMES * each}));
+}
+
+property(
+  'a table written as CSV comes back equal, in any dialect and encoding, compressed or not',
+  1,
+  [table, dialect, pieceSizes, fc.constantFrom('utf8' as const, 'utf16le' as const), fc.boolean()],
+  async ({width, rows}, options, sizes, encoding, gzip) => {
+    const header = Array.from({length: width}, (_, i) => `column ${i}`);
+    const text = stringify([header, ...rows], {...options, ...quotedWhereNeeded});
+    const marked = encoding === 'utf16le' && !options.bom ? `\ufeff${text}` : text;
+    const bytes = Buffer.from(marked, encoding);
+    const stdin = inPieces(gzip ? gzipSync(bytes) : bytes, sizes);
+    const {records, format} = await readAll('-', {stdin, inputFormat: 'csv'});
+    expect(fieldsOf(records)).toEqual(rows);
+    expect(records).toHaveLength(rows.length);
+    expect(format).toMatchObject({header, bom: options.bom || encoding === 'utf16le'});
+    if (width > 1) expect(format).toMatchObject({delimiter: options.delimiter});
+  },
+);
+
+const settings = fc.record({
+  maxRecordSize: fc.constantFrom(10, 20, 100, 100_000),
+  header: fc.boolean(),
+  inputFormat: fc.constantFrom(undefined, 'csv', 'csv', 'csv', 'tsv', 'ndjson'),
+} satisfies {[K in keyof SourceSettings]?: unknown});
+/** Settings with which quotes meet the limit. */
+const narrow = fc.record({maxRecordSize: fc.integer({min: 8, max: 40}), delimiter: fc.constant(',')});
+
+async function expectSameInPieces(bytes: Buffer, options: object, sizes: number[]): Promise<void> {
+  const whole = await outcomeOf(readBytes(bytes, options, 1 << 20));
+  const pieces = await outcomeOf(readAll('-', {...options, stdin: inPieces(bytes, sizes)}));
+  expect(pieces).toEqual(whole);
+}
+property('the chunks change nothing', 5, [headed, settings, pieceSizes], expectSameInPieces);
+property('nor where quotes meet the limit', 7, [quotes, narrow, pieceSizes], expectSameInPieces);
+
+property('every line is in a row, in a reject, or blank', 3, [soup, settings], async (bytes, options) => {
+  const {inputFormat = 'csv'} = options;
+  const text = Buffer.concat([Buffer.from(inputFormat === 'ndjson' ? '' : 'a,b\n'), bytes]);
+  const reading = await readBytes(text, {...options, inputFormat}).catch(error => {
+    if (error instanceof InputError) return undefined;
+    throw error;
   });
+  if (reading === undefined) return;
+  const {format, records, blankLines} = reading;
+  const lines = text.toString().split(format.eol === '\r' ? '\r' : '\n');
+  if (lines.at(-1) === '') lines.pop();
+  // Each record spans the lines up to the next one's, less the blank ones between them.
+  const header = format.kind === 'csv' && format.header !== undefined ? 1 : 0;
+  const spanned = records.reduce((sum, record) => {
+    const text = 'raw' in record ? record.raw : 'fields' in record ? record.fields.join('') : '';
+    return sum + 1 + breaks(text, format.eol);
+  }, 0);
+  expect(header + spanned + blankLines).toBe(lines.length);
+  expect(records.map(({record}) => record)).toEqual(records.map((_, i) => i + 1));
 });
 
-describe('whatever the bytes', () => {
-  const settings = fc.record({
-    maxRecordSize: fc.constantFrom(10, 20, 100, 100_000),
-    header: fc.boolean(),
-    inputFormat: fc.constantFrom(undefined, 'csv', 'csv', 'csv', 'tsv', 'ndjson'),
-  } satisfies {[K in keyof SourceSettings]?: unknown});
-
-  it('the chunks change nothing', async () => {
-    await fc.assert(
-      fc.asyncProperty(headed, settings, pieceSizes, async (bytes, options, sizes) => {
-        const whole = await outcomeOf(readBytes(bytes, options, 1 << 20));
-        const pieces = await outcomeOf(readAll('-', {...options, stdin: inPieces(bytes, sizes)}));
-        expect(pieces).toEqual(whole);
-      }),
-      runs(5),
-    );
-  });
-
-  it('the chunks change nothing where quotes meet the limit', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        quotes,
-        fc.integer({min: 8, max: 40}),
-        pieceSizes,
-        async (bytes, maxRecordSize, sizes) => {
-          const options = {maxRecordSize, delimiter: ','};
-          const whole = await outcomeOf(readBytes(bytes, options, 1 << 20));
-          const pieces = await outcomeOf(readAll('-', {...options, stdin: inPieces(bytes, sizes)}));
-          expect(pieces).toEqual(whole);
-        },
-      ),
-      runs(7),
-    );
-  });
-
-  it('every line is in a row, in a reject, or blank', async () => {
-    await fc.assert(
-      fc.asyncProperty(soup, settings, async (bytes, options) => {
-        const text = Buffer.concat([Buffer.from(options.inputFormat === 'ndjson' ? '' : 'a,b\n'), bytes]);
-        const reading = await readBytes(text, {
-          ...options,
-          inputFormat: options.inputFormat ?? 'csv',
-        }).catch(error => {
-          if (error instanceof InputError) return undefined;
-          throw error;
-        });
-        if (reading === undefined) return;
-        const {format, records, blankLines} = reading;
-        const lines = text.toString().split(format.eol === '\r' ? '\r' : '\n');
-        if (lines.at(-1) === '') lines.pop();
-        // Each record spans the lines up to the next one's, less the blank ones between them.
-        const header = format.kind === 'csv' && format.header !== undefined ? 1 : 0;
-        const spanned = records.reduce((sum, record) => {
-          const text = 'raw' in record ? record.raw : 'fields' in record ? record.fields.join('') : '';
-          return sum + 1 + breaks(text, format.eol);
-        }, 0);
-        expect(header + spanned + blankLines).toBe(lines.length);
-        expect(records.map(({record}) => record)).toEqual(records.map((_, i) => i + 1));
-      }),
-      runs(3),
-    );
-  });
-
-  it('random bytes are read to the end or refused', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.uint8Array({maxLength: 400}), settings, async (bytes, options) => {
-        for (const before of ['', 'a,b\n']) {
-          const reading = readBytes(Buffer.concat([Buffer.from(before), bytes]), options, 50);
-          expect(await outcomeOf(reading)).toBeTypeOf('object');
-        }
-      }),
-      runs(1),
-    );
-  });
+const bytes = fc.uint8Array({maxLength: 400});
+property('random bytes are read to the end or refused', 1, [bytes, settings], async (random, options) => {
+  for (const before of ['', 'a,b\n']) {
+    const reading = readBytes(Buffer.concat([Buffer.from(before), random]), options, 50);
+    expect(await outcomeOf(reading)).toBeTypeOf('object');
+  }
 });
+
 function breaks(text: string, eol: string): number {
   return text.split(eol === '\r' ? '\r' : '\n').length - 1;
 }
