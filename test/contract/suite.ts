@@ -10,15 +10,11 @@ import {verifyCases} from './verify.ts';
  */
 export function contract(title: string, start: () => Promise<Target>): void {
   describe(title, () => {
-    let target: Target | undefined;
+    let target: Target;
     beforeAll(async () => {
       target = await start();
     });
-    const current = (): Target => {
-      if (target === undefined) throw new Error('the service under test did not start');
-      return target;
-    };
-    intelligenceCases(current);
-    verifyCases(current);
+    intelligenceCases(() => target);
+    verifyCases(() => target);
   });
 }

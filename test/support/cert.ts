@@ -14,13 +14,8 @@ export interface CertificateOptions {
  * A fresh self-signed certificate and its key, as PEM, for TLS tests. Node can read X.509 but not write it, so the
  * few DER structures of RFC 5280 are written here; no private key needs to be kept in the repository.
  */
-export function makeCertificate({
-  hosts = ['localhost', '127.0.0.1'],
-  years = [-1, 1],
-}: CertificateOptions = {}): {
-  key: string;
-  cert: string;
-} {
+export function makeCertificate(options: CertificateOptions = {}) {
+  const {hosts = ['localhost', '127.0.0.1'], years = [-1, 1]} = options;
   const {privateKey, publicKey} = generateKeyPairSync('ec', {namedCurve: 'P-256'});
   const times = years.map(from => time(new Date(Date.now() + from * YEAR_MS)));
   const body = der(
@@ -42,17 +37,17 @@ export function makeCertificate({
   };
 }
 
+const integer = (value: Buffer) => der(0x02, value);
+const bits = (value: Buffer) => der(0x03, Buffer.from([0]), value);
+const octets = (value: Buffer) => der(0x04, value);
+
 const SEQUENCE = 0x30;
 const SET = 0x31;
 /** 1.2.840.10045.4.3.2 (RFC 5758) */
 const ecdsaWithSha256 = der(SEQUENCE, oid('2a8648ce3d040302'));
 /** 2.5.29.19, critical, CA: true, so that the certificate can be its own issuer */
-const basicConstraints = der(
-  SEQUENCE,
-  oid('551d13'),
-  der(0x01, Buffer.from([0xff])),
-  octets(der(SEQUENCE, der(0x01, Buffer.from([0xff])))),
-);
+const yes = der(0x01, Buffer.from([0xff]));
+const basicConstraints = der(SEQUENCE, oid('551d13'), yes, octets(der(SEQUENCE, yes)));
 
 /** 2.5.29.17: dNSName is [2], iPAddress is [7] */
 function altNames(hosts: readonly string[]): Buffer {
@@ -69,44 +64,20 @@ function nameOf(commonName: string): Buffer {
 
 /** UTCTime, which is for years until 2049 (RFC 5280, 4.1.2.5). */
 function time(date: Date): Buffer {
-  return der(
-    0x17,
-    Buffer.from(
-      date
-        .toISOString()
-        .replace(/[-:T]|\.\d+/g, '')
-        .slice(2),
-    ),
-  );
+  const digits = date.toISOString().replace(/[-:T]|\.\d+/g, '');
+  return der(0x17, Buffer.from(digits.slice(2)));
 }
 
 function oid(hex: string): Buffer {
   return der(0x06, Buffer.from(hex, 'hex'));
 }
 
-function integer(value: Buffer): Buffer {
-  return der(0x02, value);
-}
-
-function bits(value: Buffer): Buffer {
-  return der(0x03, Buffer.from([0]), value);
-}
-
-function octets(value: Buffer): Buffer {
-  return der(0x04, value);
-}
-
 /** Tag, length, contents. */
 function der(tag: number, ...contents: Buffer[]): Buffer {
   const content = Buffer.concat(contents);
   const {length} = content;
-  const size =
-    length < 0x80
-      ? [length]
-      : length < 0x100
-        ? [0x81, length]
-        : [0x82, Math.floor(length / 256), length % 256];
-  return Buffer.concat([Buffer.from([tag, ...size]), content]);
+  const long = length < 0x1_00 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  return Buffer.concat([Buffer.from([tag, ...(length < 0x80 ? [length] : long)]), content]);
 }
 
 function pem(label: string, data: Buffer): string {

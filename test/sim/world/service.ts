@@ -144,35 +144,15 @@ export class Service {
     });
   }
 
-  #callOf(
-    {process, spec, calls}: Asker,
-    url: URL,
-    sent: Readonly<Record<string, string>>,
-    chunk: RedisJob | undefined,
-  ): Call {
+  #callOf({process, spec, calls}: Asker, url: URL, sent: Record<string, string>, chunk?: RedisJob): Call {
     const [operation, field] = paths[url.pathname] ?? ['ip', 'ip'];
+    const {nowMs: sentMs, wallMs: sentAt} = this.#world;
+    const never = Number.POSITIVE_INFINITY;
     return {
-      number: this.calls.length + 1,
-      nth: calls,
-      chunk,
-      process,
-      spec,
-      ledger: process.ledger,
-      url,
-      key: sent['api_key'] ?? '',
-      operation,
-      value: sent[field] ?? '',
-      sentMs: this.#world.nowMs,
-      sentAt: this.#world.wallMs,
-      sentOrder: 0,
-      heardOrder: Number.POSITIVE_INFINITY,
-      carriedOut: false,
-      charged: false,
-      told: undefined,
-      toldMs: Number.POSITIVE_INFINITY,
-      toldAt: Number.POSITIVE_INFINITY,
-      code: '',
-      redeemed: false,
+      ...{number: this.calls.length + 1, nth: calls, chunk, process, spec, ledger: process.ledger},
+      ...{url, key: sent['api_key'] ?? '', operation, value: sent[field] ?? '', sentMs, sentAt, sentOrder: 0},
+      ...{heardOrder: never, carriedOut: false, charged: false, redeemed: false},
+      ...{told: undefined, toldMs: never, toldAt: never, code: ''},
     };
   }
 
@@ -264,13 +244,8 @@ export const serialColumns: Readonly<Record<Operation, string>> = {
 
 function answerTo(call: Call): Record<string, unknown> {
   const serial = serialOf(call);
-  if (call.operation === 'verify')
-    return {
-      success: true,
-      verdict: {can_pass: true, redeemed: call.redeemed},
-      score: 90,
-      device: {fingerprint: serial},
-    };
+  const verdict = {can_pass: true, redeemed: call.redeemed};
+  if (call.operation === 'verify') return {success: true, verdict, score: 90, device: {fingerprint: serial}};
   return {
     success: true,
     data: {

@@ -1,15 +1,15 @@
 import {afterAll} from 'vitest';
-import {type Service, startService} from '../../src/service/start.ts';
+import {startService} from '../../src/service/start.ts';
+import {startApiServer} from '../support/api-server.ts';
 import {contract} from './suite.ts';
 import {ask} from './target.ts';
 
-let service: Service | undefined;
-
-afterAll(() => service?.close());
+const started: {close(): Promise<unknown>}[] = [];
+afterAll(() => Promise.all(started.map(service => service.close())));
 
 contract('the embedded service keeps the contract', async () => {
   const running = await startService();
-  service = running;
+  started.push(running);
   const target = {baseUrl: running.url, apiKey: running.apiKey, actionId: 'contract', ours: true};
   const tokens = Array.from({length: 50}, (_, index) => `contract-session-${index}`);
   await ask(target, '/_sessions', {sessions: tokens.map(sessionOf)});
@@ -18,6 +18,16 @@ contract('the embedded service keeps the contract', async () => {
     freshToken: () => tokens.pop() ?? 'no more tokens',
     spent: async () => running.ledger().spent,
   };
+});
+
+contract('the server of the other tests keeps the contract', async () => {
+  const apiKey = 'contract-key';
+  const running = await startApiServer({key: apiKey});
+  started.push(running);
+  let token = 0;
+  const freshToken = () => `contract-session-${token++}`;
+  const spent = async () => running.ledger.credits;
+  return {baseUrl: running.url, apiKey, actionId: 'contract', freshToken, spent};
 });
 
 const sessionOf = (token: string): object => ({
