@@ -74,28 +74,6 @@ describe('an answer that says nothing', () => {
     );
     expect(await nights.stored()).toBe(180);
   });
-
-  test('among good answers is the value’s, once a second run half a day later got the same', async () => {
-    await using nights = await openNights();
-    const dull: Script = ({value}) => (value === 'u1@example.com' ? data({}) : undefined);
-    // Five calls; the value again, too early to be believed; again, and believed; never again.
-    for (const [hour, list, ...expected] of [
-      [0, 5, 3, 5],
-      [2, 6, 3, 2],
-      [24, 7, 0, 2],
-      [48, 8, 0, 1],
-    ] as const) {
-      const {code, calls, rows} = await nights.run(hour, values(0, list), dull);
-      expect([code, calls, rows[1]?.email_error], `hour ${hour}`).toEqual([...expected, 'bad_response']);
-    }
-  });
-
-  test('a warm night of nothing else ends after a hundred', async () => {
-    await using nights = await openNights();
-    await nights.run(0, values(0, 3));
-    const {code, calls} = await nights.run(24, values(3, 200), () => data({}));
-    expect([code, calls]).toEqual([2, 100]);
-  });
 });
 
 describe('an answer about another value', () => {
