@@ -1,6 +1,5 @@
 import {spawnSync} from 'node:child_process';
 import {readFileSync, rmSync, writeFileSync} from 'node:fs';
-import {fileURLToPath} from 'node:url';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {parse} from 'yaml';
 import {compile, v8Flags} from '../sim/compile.ts';
@@ -15,7 +14,6 @@ import type {Night} from './night/night.ts';
  */
 
 const file = new URL('night/nights.txt', import.meta.url);
-const play = fileURLToPath(new URL('night/play.mjs', import.meta.url));
 const lines = readFileSync(file, 'utf8').split('\n');
 const nights = lines
   .filter(line => line.includes(' ▸ '))
@@ -40,8 +38,10 @@ let compiled: Awaited<ReturnType<typeof compile>>;
 beforeAll(async () => {
   compiled = await compile(`nights-${process.pid}`, 'test/seams/night/kills.ts');
   const input = JSON.stringify(nights.map(({night}) => nightOf(night)));
-  const args = [...v8Flags, play, compiled.file];
-  const {stdout, stderr} = spawnSync(process.execPath, args, {input, encoding: 'utf8'});
+  const {stdout, stderr} = spawnSync(process.execPath, [...v8Flags, compiled.file], {
+    input,
+    encoding: 'utf8',
+  });
   expect(stderr).toBe('');
   const played = JSON.parse(stdout) as {results: readonly string[]; killed: readonly Killed[]};
   told = new Map(nights.map(({name}, nth) => [name, played.results[nth] ?? '']));

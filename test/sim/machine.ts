@@ -14,8 +14,6 @@ const checks = [...endChecks, ...moneyChecks, ...callChecks];
 /** How often each promise was tried, by its sentence. */
 const tried = new Map<string, number>(checks.map(({promise}) => [promise, 0]));
 
-export const reached = (): Readonly<Record<string, number>> => Object.fromEntries(tried);
-
 /** A promise that was broken, and how it came to that. */
 class Violation extends Error {
   readonly history: readonly string[];
@@ -72,7 +70,7 @@ async function play({commands, ...world}: Sequence, seed: number): Promise<Simul
   }
 }
 
-export interface Failure {
+interface Failure {
   readonly seed: number;
   readonly message: string;
   readonly sequence: Sequence | undefined;
@@ -82,23 +80,21 @@ export interface Failure {
 /** From this seed on, a fleet makes the calls. */
 const sequenceOf = (seed: number) => (seed < 1_000_000_000 ? sequence : fleetSequence);
 
-/** Plays a seed once. */
-export async function playOnce(
-  seed: number,
-): Promise<{readonly failure?: Failure; readonly sessions: number}> {
-  const [generated] = fc.sample(sequenceOf(seed), {seed, numRuns: 1, unbiased: true});
-  if (generated === undefined) return {sessions: 0};
+/** Plays a seed once. Returns the number of sessions, or how it failed. */
+async function playOnce(seed: number): Promise<Failure | number> {
+  const [sequence] = fc.sample(sequenceOf(seed), {seed, numRuns: 1, unbiased: true});
+  if (sequence === undefined) return 0;
   try {
-    return {sessions: (await play(generated, seed)).sessions.length};
+    return (await play(sequence, seed)).sessions.length;
   } catch (error) {
     if (!(error instanceof Violation)) throw error;
     const {message, history} = error;
-    return {failure: {seed, message, sequence: generated, history}, sessions: 0};
+    return {seed, message, sequence, history};
   }
 }
 
 /** The shortest sequence that breaks a promise with this seed. */
-export async function shrunk(seed: number): Promise<Failure | undefined> {
+async function shrunk(seed: number): Promise<Failure | undefined> {
   const property = fc.asyncProperty(sequenceOf(seed), async generated => {
     await play(generated, seed);
   });
@@ -115,7 +111,7 @@ export async function shrunk(seed: number): Promise<Failure | undefined> {
 }
 
 /** A failure as a reader wants it: the promise, how to see it again, and what happened. */
-export function described({seed, message, sequence, history}: Failure): string {
+function described({seed, message, sequence, history}: Failure): string {
   const lists = (sequence?.inputs ?? []).map((rows, index) => `list${index}.csv: ${JSON.stringify(rows)}`);
   return [
     message,
@@ -127,3 +123,42 @@ export function described({seed, message, sequence, history}: Failure): string {
     ...history,
   ].join('\n');
 }
+
+const TELL_EVERY = 1_000;
+
+function tell(what: object): void {
+  console.log(JSON.stringify({...what, memoryMb: Math.round(process.memoryUsage().rss / 2 ** 20)}));
+}
+
+/** Plays parts, such as `1+150`: `first` until a seed breaks a promise, which is shrunk; `all`, and tells each that does. */
+async function main(how: string, parts: readonly string[]): Promise<void> {
+  const seeds = parts.flatMap(part => {
+    const [first = 0, count = 0] = part.split('+').map(Number);
+    return Array.from({length: count}, (_, index) => first + index);
+  });
+  const broken: number[] = [];
+  let sessions = 0;
+  for (const [index, seed] of seeds.entries()) {
+    if (how === 'all' && index % TELL_EVERY === 0) tell({played: index, broken});
+    const played = await playOnce(seed);
+    if (typeof played === 'number') {
+      sessions += played;
+      continue;
+    }
+    broken.push(seed);
+    if (how === 'first') {
+      console.log(described((await shrunk(seed)) ?? played));
+      process.exit(1);
+    }
+    tell({seed, message: played.message});
+  }
+  tell({played: seeds.length, sessions, broken, reached: Object.fromEntries(tried)});
+  process.exitCode = broken.length === 0 ? 0 : 1;
+}
+
+// What a killed process would still do fails, in promises that nobody waits for.
+process.on('unhandledRejection', error => {
+  if (!(error instanceof Error && error.name === 'Killed')) throw error;
+});
+const [how = 'first', ...parts] = process.argv.slice(2);
+await main(how, parts);

@@ -1,6 +1,5 @@
 import {spawn} from 'node:child_process';
 import {rmSync} from 'node:fs';
-import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
 import {compile, v8Flags} from './compile.ts';
 
@@ -32,8 +31,7 @@ test(`${COUNT} sequences of commands, and others with a fleet, break no promise`
  */
 async function played(parts: readonly string[]): Promise<string> {
   const {directory, file} = await compile(`${parts[0]}-${process.pid}`);
-  const script = fileURLToPath(new URL('play.mjs', import.meta.url));
-  const child = spawn(process.execPath, [...v8Flags, script, file, isSoak ? 'all' : 'first', ...parts]);
+  const child = spawn(process.execPath, [...v8Flags, file, isSoak ? 'all' : 'first', ...parts]);
   let said = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', data => {

@@ -1,6 +1,5 @@
-import {type Night, NightWorld} from './night.ts';
-
-export {play} from './night.ts';
+import {text} from 'node:stream/consumers';
+import {type Night, NightWorld, play} from './night.ts';
 
 /** Seven rows, two slots, a value that is asked for again, one that is refused, a row that can't be read. */
 const NIGHT: Night = {
@@ -17,7 +16,7 @@ export interface Killed {
 }
 
 /** Kills the list at each of its steps. The first result is that of a list that was not killed. */
-export async function killAtEachStep(): Promise<readonly Killed[]> {
+async function killAtEachStep(): Promise<readonly Killed[]> {
   const whole = await killedAt(undefined, undefined);
   const results = [{step: 0, faults: whole.faults}];
   for (let step = 1; ; step++) {
@@ -72,3 +71,14 @@ function unpublished(world: NightWorld): readonly string[] {
     ...(rejects?.split('\n').length === 2 ? [] : [`the rejects are ${rejects}`]),
   ];
 }
+
+// What a killed process would still do fails, in promises that nobody waits for.
+process.on('unhandledRejection', error => {
+  if (!(error instanceof Error && error.name === 'Killed')) throw error;
+});
+
+// Plays the nights that come as JSON on stdin, and kills one at each of its steps.
+const results: string[] = [];
+for (const night of JSON.parse(await text(process.stdin)) as Night[])
+  results.push(await play(night).catch(error => String(error.stack)));
+console.log(JSON.stringify({results, killed: await killAtEachStep()}));
