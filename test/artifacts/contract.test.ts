@@ -10,7 +10,7 @@ import {PROTOCOL_VERSION} from '../../src/fleet/protocol.ts';
 import * as library from '../../src/index.ts';
 import {logEvents} from '../../src/job/log-events.ts';
 import {operationNames, operations} from '../../src/operations/table.ts';
-import {fieldsOfOperation, REPAIRS_COLUMN, riskColumns, listStatusColumns} from '../../src/output/columns.ts';
+import {fieldsOfOperation, listStatusColumns, REPAIRS_COLUMN, riskColumns} from '../../src/output/columns.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';
