@@ -1,5 +1,5 @@
 import {existsSync, readdirSync, statSync} from 'node:fs';
-import {dirname, join, relative} from 'node:path';
+import {basename, dirname, join, relative} from 'node:path';
 import {expect, test} from 'vitest';
 import {logEvents} from '../../src/job/log-events.ts';
 import {describeSettings} from '../../src/job/settings.ts';
@@ -118,11 +118,17 @@ test('no page, example or script names a file of the repository that is missing'
 });
 
 test('docs/architecture.md names nothing that the code lacks', () => {
-  const source = readdirSync(join(root, 'src'), {recursive: true, encoding: 'utf8'})
+  const page = textOf('docs/architecture.md');
+  const files = readdirSync(join(root, 'src'), {recursive: true, encoding: 'utf8'});
+  const source = files
     .filter(name => name.endsWith('.ts'))
     .map(name => textOf(`src/${name}`))
     .join('\n');
-  const names = [...textOf('docs/architecture.md').matchAll(/`#?([a-z]+[A-Z]\w+)`/g)].map(([, name]) => name);
+  const names = [...page.matchAll(/`#?([a-z]+[A-Z]\w+)`/g)].map(([, name]) => name);
   expect(names.length).toBeGreaterThan(10);
   expect(names.filter(name => !new RegExp(`\\b${name}\\b`).test(source))).toEqual([]);
+  // Those with a folder are held above.
+  const short = [...page.matchAll(/`([\w-]+\.ts)`/g)].map(([, name]) => name);
+  expect(short.length).toBeGreaterThan(10);
+  expect(short.filter(name => !files.some(path => basename(path) === name))).toEqual([]);
 });
