@@ -33,11 +33,10 @@ export function addSettings(command: Command, use: SettingUse, showsAll: boolean
   }
   for (const setting of describeSettings()) {
     if (!setting.uses.includes(use)) continue;
-    const isShown =
-      setting.isUnlisted !== true && (showsAll || use !== 'run' || shownByHelp.has(setting.name));
+    const isShown = !setting.isUnlisted && (showsAll || use !== 'run' || shownByHelp.has(setting.name));
     command.addOption(optionOf(setting).hideHelp(!isShown));
     // Commander gives a `--no-…` flag the value true by default, which would override a job file's false.
-    if (setting.negated === true) command.setOptionValue(setting.name, undefined);
+    if (setting.negated) command.setOptionValue(setting.name, undefined);
     if (setting.name === 'store')
       command.addOption(
         new Option('--no-store', 'Keep no answers, and use none.')
@@ -45,7 +44,7 @@ export function addSettings(command: Command, use: SettingUse, showsAll: boolean
           .hideHelp(!isShown),
       );
   }
-  const valued = command.options.filter(option => option.required || option.optional || option.negate);
+  const valued = command.options.filter(option => option.required || option.negate);
   for (const option of valued) option.argParser(option.parseArg ?? refuseRepeat(option));
 }
 
@@ -61,13 +60,13 @@ function refuseRepeat(option: Option) {
 
 function optionOf(setting: DescribedSetting): Option {
   const name = spellName(setting.name, '-');
-  const value = setting.value?.replace(/^[^[].*/, ' <$&>').replace(/^\[/, ' [') ?? '';
+  const value = setting.value === undefined ? '' : ` <${setting.value}>`;
   const text = defaultOf(setting);
   const option = new Option(
-    setting.negated === true ? `--no-${name}` : `--${name}${value}`,
+    setting.negated ? `--no-${name}` : `--${name}${value}`,
     `${setting.description}${text === '' ? '' : ` (default: ${text})`}`,
   ).helpGroup(`${setting.group}:`);
-  if (setting.repeatable === true)
+  if (setting.repeatable)
     option.argParser((given: string, before: string[] | undefined) => [...(before ?? []), given]);
   return option;
 }

@@ -23,7 +23,7 @@ export interface ParsedAnswer {
 export function readAnswerFields(
   fields: Fields,
   given: Readonly<Record<string, unknown>>,
-  isMarked = true,
+  isMarked: boolean,
 ): ParsedAnswer {
   const unknown = new Set<string>();
   if (!isMarked && isOfType(fields, given, '', unknown))

@@ -234,14 +234,14 @@ export interface SettingMeta {
   readonly uses?: readonly SettingUse[];
   /** False if a complete run is complete with any value of it, and for addresses that may hold secrets. */
   readonly changesResult?: false;
-  /** Name of the flag's value in `--help`, in `[…]` if it is optional. Undefined for a switch. */
+  /** Name of the flag's value in `--help`. Undefined for a switch. */
   readonly value?: string;
   /** It only changes what the command shows, so the library's types lack it. */
   readonly ofTerminal?: true;
   /** The flag may be given several times. */
-  readonly repeatable?: boolean;
+  readonly repeatable?: true;
   /** The flag is written `--no-…` and turns the setting off. */
-  readonly negated?: boolean;
+  readonly negated?: true;
   /** Another name for a part of a setting, which help and docs leave out. */
   readonly isUnlisted?: true;
   /** The default in words, if it is not a plain value. */

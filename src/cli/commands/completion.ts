@@ -30,7 +30,7 @@ function listCommands(above: Command, before: string): Completed[] {
     const flags = command.options.map(option => ({
       long: option.long ?? '',
       about: option.description,
-      takesValue: option.required || option.optional,
+      takesValue: option.required,
       choices: option.argChoices ?? [],
     }));
     return [{words, about: command.summary(), flags}, ...listCommands(command, `${words} `)];
