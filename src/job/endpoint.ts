@@ -73,7 +73,7 @@ export function resolveEndpoint(
       'base_url_invalid',
       `The base URL has the API key in it, and summaries, logs and messages show the URL. Give the key in ${keyFrom} alone, and the URL without it.`,
     );
-  return {kind: 'live', baseUrl, apiKey, ...(keyFrom === undefined ? {} : {keyFrom}), actionId: action};
+  return {kind: 'live', baseUrl, apiKey, keyFrom, actionId: action};
 }
 
 /** @throws {UsageError} if the variable is set to an empty text. */

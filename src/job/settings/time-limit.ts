@@ -21,7 +21,7 @@ export const untilSetting = withConversion(z.string(UNTIL), UNTIL, (text): Until
   const [, hours, minutes, zone] = /^([01]?\d|2[0-3]):([0-5]\d)(?:\s+(\S+))?$/.exec(given) ?? [];
   const isTime = hours !== undefined;
   if (isTime && (zone === undefined || isZone(zone)))
-    return {minutes: Number(hours) * 60 + Number(minutes), ...(zone === undefined ? {} : {zone})};
+    return {minutes: Number(hours) * 60 + Number(minutes), zone};
   if (isTime) return new Error(`there is no time zone "${zone}"; ${UNTIL}`);
   return afterMs === undefined
     ? undefined
