@@ -5,19 +5,11 @@ import type {InputFormat, Row} from '../input/row.ts';
 import type {SettingLocator} from '../job/parse.ts';
 import {compileCondition, fieldReader} from './language/condition.ts';
 import {createConditionChecker, type PathReference} from './language/expression.ts';
-import {
-  createColumnVocabulary,
-  type RuleVocabulary,
-  riskVocabulary,
-  typeAtPath,
-  typeOfSchema,
-} from './language/rule-variables.ts';
+import {type RuleVocabulary, riskVocabulary, typeAtPath, typeOfSchema} from './language/rule-variables.ts';
 import type {RunFacts} from './run-facts.ts';
 import type {Scorer} from './scorer.ts';
 import {
-  columnsOfFormat,
   createConditionCompiler,
-  createPathReader,
   findSubjects,
   type RowCondition,
   type RowView,
@@ -35,13 +27,8 @@ export function createRowFilter(
   placeOf: SettingLocator,
 ): RowFilter {
   refuseNumbers(where, format, placeOf);
-  const {vocabulary, facts} = background;
-  const check = createConditionChecker(
-    {...vocabulary, ...createColumnVocabulary(columnsOfFormat(format))},
-    {constant: facts.constant},
-  );
-  const condition = compileCondition(check(where, placeOf(['where'])), createPathReader(format, background));
-  return row => condition.decide({row, results: [], answers: []}) === true;
+  const {decide} = createConditionCompiler(new Map(), format, background)(where, placeOf(['where']));
+  return row => decide({row, results: [], answers: []}) === true;
 }
 
 /** A cell that is compared with a number: `row.id == 5`. */

@@ -66,11 +66,6 @@ export function findSubjects(targets: readonly Target[]): Subjects {
   return subjects;
 }
 
-/** Names of the columns, if they are known before the first row; undefined for NDJSON. */
-export function columnsOfFormat(format: InputFormat): readonly string[] | undefined {
-  return format.kind === 'csv' ? format.columns : undefined;
-}
-
 /** A condition on a row's results. It holds if one of its alternatives holds: one for each column it may mean. */
 export interface RowCondition {
   readonly references: readonly PathReference[];
@@ -94,7 +89,7 @@ export function createConditionCompiler(
   more: RuleVocabulary = {},
 ): (text: string, place: string) => RowCondition {
   const operations = Object.fromEntries([...subjects].map(([name, {operation}]) => [name, operation]));
-  const answers = createAnswerVocabulary(operations, columnsOfFormat(format));
+  const answers = createAnswerVocabulary(operations, format.kind === 'csv' ? format.columns : undefined);
   const {vocabulary, facts} = background;
   const check = createConditionChecker({...vocabulary, ...answers, ...more}, {constant: facts.constant});
   return (text, place) => {
@@ -132,10 +127,10 @@ function choicesOf(
 }
 
 /** Makes a function that makes readers of the paths of conditions. `chosen`: the lookups that are read. */
-export function createPathReader(
+function createPathReader(
   {columns}: InputFormat,
   {facts}: RunFacts,
-  chosen: ConditionAlternative['chosen'] = new Map(),
+  chosen: ConditionAlternative['chosen'],
 ): (path: readonly string[]) => ValueReader<RowView> {
   return path => {
     const [root = '', ...names] = path;

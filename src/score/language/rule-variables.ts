@@ -87,16 +87,15 @@ export function createAnswerVocabulary(
     Object.fromEntries(names.map(([name, operation]) => [name, typeFor(operation)]));
   return {
     ...each(operation => typeOfSchema(operations[operation].data)),
-    status: {kind: 'object', fields: each(() => ({kind: 'string', codes: statusCodes}))},
-    error: {kind: 'object', fields: each(operation => ({kind: 'string', codes: listErrorCodes(operation)}))},
-    shared: sharedType(names),
-    ...createColumnVocabulary(columns),
-  };
-}
-
-/** A row's columns; without names, as in NDJSON, any name is possible. */
-export function createColumnVocabulary(columns: readonly string[] | undefined): RuleVocabulary {
-  return {
+    ...(names.length > 0 && {
+      status: {kind: 'object', fields: each(() => ({kind: 'string', codes: statusCodes}))},
+      error: {
+        kind: 'object',
+        fields: each(operation => ({kind: 'string', codes: listErrorCodes(operation)})),
+      },
+      shared: sharedType(names),
+    }),
+    // In NDJSON, any name is possible.
     row: columns === undefined ? {kind: 'dyn'} : {kind: 'map', of: text, what: 'column', names: columns},
   };
 }
