@@ -110,11 +110,11 @@ export function describeFooters(rows: readonly Row[], planRow: RowPlanner): Said
     planRow(row).some(cell => cell.status === 'skipped' && cell.error === 'footer');
   const records = rows.filter(isFooter).map(({record}) => record);
   if (records.length === 0) return [];
-  const some = `${records.slice(0, SHOWN).join(', ')}${records.length > SHOWN ? ', …' : ''}`;
+  const shown = `${records.slice(0, SHOWN).join(', ')}${records.length > SHOWN ? ', …' : ''}`;
   const seem =
     records.length > 1
-      ? `Rows ${some} seem to be totals or notes below the list: their`
-      : `Row ${some} seems to be a total or a note below the list: its`;
+      ? `Rows ${shown} seem to be totals or notes below the list: their`
+      : `Row ${shown} seems to be a total or a note below the list: its`;
   return [`${seem} values are not looked up.`];
 }
 

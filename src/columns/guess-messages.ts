@@ -150,8 +150,8 @@ function tornCountries(torn: readonly ColumnGuess[], meant: readonly ColumnGuess
       : row === undefined
         ? `Several columns hold countries, and most phone numbers are not valid with the likeliest one: ${names}`
         : `The countries in ${names} give different phone numbers (row ${row})`;
-  const own = countriesOf(meant);
-  if (own.length === 0)
+  const countries = countriesOf(meant);
+  if (countries.length === 0)
     return unsureColumn(
       say`${why}. Name the column with the country of the numbers: ${set('country', 'COLUMN')}.`,
       columnFlags(meant, columns.slice(0, 1)),
@@ -160,7 +160,7 @@ function tornCountries(torn: readonly ColumnGuess[], meant: readonly ColumnGuess
   const others = meant.filter(guess => !torn.includes(guess));
   return unsureColumn(
     say`${why}, in ${quoted(torn.map(({column}) => column))}. Look it up in a run of its own, with the column of their country: ${set('phone', 'COLUMN')} ${set('country', 'COLUMN')}.`,
-    columnFlags(others, own),
+    columnFlags(others, countries),
   );
 }
 
@@ -178,8 +178,7 @@ function nationalForm(
       : (otherCountries?.named.length ?? 0) > 0
         ? say`${describeOtherCountries(guess) ?? ''} Otherwise, if all are of one country, add ${set('defaultCountry')} with that country, such as DE.`
         : say`Add their country: ${set('country', 'COLUMN')}, or, if all are of one country, ${set('defaultCountry')} with that country, such as DE.`;
-  const own = others.filter(other => !lacksCountry(other));
-  const without = columnFlags(own);
+  const without = columnFlags(others.filter(other => !lacksCountry(other)));
   const leave =
     without.length === 0 ? '' : say` To leave them out, name the other columns: ${sayFlags(without)}.`;
   return unsureColumn(

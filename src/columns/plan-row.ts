@@ -12,7 +12,7 @@ import {RecentValues} from '../operations/memoize.ts';
 import type {IntelligenceSpec} from '../operations/operation.ts';
 import {operations} from '../operations/table.ts';
 import {perVerifyInput, type VerifyInput, verifyInputNames} from '../operations/verify.ts';
-import {hasHeaderWord as namesWord} from './recognize/header.ts';
+import {hasHeaderWord} from './recognize/header.ts';
 import {createHeaderVocabulary, tokenize} from './recognize/vocabulary.ts';
 import type {CellReader, Target} from './targets.ts';
 
@@ -63,13 +63,13 @@ function rulesOf(
   first: readonly Row[],
 ): CellRules {
   const shown = first.map(row => [cell?.(row) ?? '', country(row)] as const);
-  return {...habits?.(shown, namesWord(column, 'whole')), ...cells.rules};
+  return {...habits?.(shown, hasHeaderWord(column, 'whole')), ...cells.rules};
 }
 
 /** The repairs of each cell of a row; undefined if no cell was repaired, as in most rows. */
 export function listRepairs(planned: readonly PlannedCell[]): readonly (readonly RepairCode[])[] | undefined {
-  const some = planned.some(cell => cell.status === 'ask' && cell.repairs !== undefined);
-  return some ? planned.map(cell => (cell.status === 'ask' ? (cell.repairs ?? []) : [])) : undefined;
+  const isRepaired = planned.some(cell => cell.status === 'ask' && cell.repairs !== undefined);
+  return isRepaired ? planned.map(cell => (cell.status === 'ask' ? (cell.repairs ?? []) : [])) : undefined;
 }
 
 const EMPTY: PlannedCell = {status: 'empty'};

@@ -113,11 +113,11 @@ export function requireColumn(
 ): void {
   if (kind === 'ndjson' || columns.includes(name)) return;
   // `a=b` means column `a`, prefix `b`.
-  const own = columns.find(column => column.startsWith(`${name}=`));
+  const withPrefix = columns.find(column => column.startsWith(`${name}=`));
   const hint =
-    own === undefined
+    withPrefix === undefined
       ? didYouMean(name, columns)
-      : ` If you mean "${own}", add a prefix: ${shellWord(`${own}=PREFIX_`)}.`;
+      : ` If you mean "${withPrefix}", add a prefix: ${shellWord(`${withPrefix}=PREFIX_`)}.`;
   throw new UsageError(
     'unknown_column',
     `${setting}: there is no column "${name}" (columns: ${listNames(columns)}).${hint}`,

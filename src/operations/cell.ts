@@ -169,8 +169,8 @@ export function judgeNormalizedCell<Code extends string>(
     const repairs = text === given ? found : [...found, 'folded' as const];
     const judged = judge(text, repairs);
     const entry = judged.state === 'invalid' ? trimPunctuation(text, repairs) : undefined;
-    const rest = entry && judge(entry.text, entry.repairs);
-    return rest?.state === 'value' ? rest : judged;
+    const trimmed = entry && judge(entry.text, entry.repairs);
+    return trimmed?.state === 'value' ? trimmed : judged;
   });
 }
 

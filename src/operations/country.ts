@@ -96,9 +96,9 @@ function codeInParts(given: string): CountryCode | undefined {
     part.code !== undefined && part.code !== code && !(code === 'US' && STATES.has(keyOf(part.text)));
   if (code === undefined || told.length < 2 || told.some(isOther)) return undefined;
   const named = /^(.+?)\s[-–—]\s/.exec(given)?.[1] ?? /,\s*([^,()]+)$/.exec(given)?.[1];
-  const own = phoneLibrary().getCountryCallingCode(code);
+  const callingCode = phoneLibrary().getCountryCallingCode(code);
   const unknown = told.filter(part => part.dialled === undefined && part.code === undefined);
-  const areOwn = told.every(part => part.dialled === undefined || part.dialled.startsWith(own));
+  const areOwn = told.every(part => part.dialled === undefined || part.dialled.startsWith(callingCode));
   return areOwn && (unknown.length === 0 || (named !== undefined && codeOf(named) === code))
     ? code
     : undefined;
@@ -172,7 +172,8 @@ const countryNames = memoize((): ReadonlyMap<string, string> => {
   const languages = table('supportedLocales.json') as readonly string[];
   for (const language of languages) {
     const {countries} = table(`langs/${language}.json`) as {countries: Record<string, string | string[]>};
-    for (const [code, some] of Object.entries(countries)) for (const name of [some].flat()) add(name, code);
+    for (const [code, spellings] of Object.entries(countries))
+      for (const name of [spellings].flat()) add(name, code);
   }
   for (const language of CLDR_LANGUAGES) {
     const short = new Intl.DisplayNames(language, {type: 'region', fallback: 'none'});

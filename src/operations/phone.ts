@@ -173,11 +173,11 @@ function judgePhone(
   if (whole && number.number === text) return validCell(text, repairs);
   const digits = extractBareDigits(text);
   const beside = country !== undefined && 'defaultCallingCode' in country && whole ? number : undefined;
-  const own = beside && besideItsCode(beside, digits);
-  if (own !== undefined)
-    return own === beside
-      ? (planFault(text, own, habits) ?? validCell(own.number, repairs))
-      : validCell(own.number, [...repairs, 'plus_added']);
+  const coded = beside && besideItsCode(beside, digits);
+  if (coded !== undefined)
+    return coded === beside
+      ? (planFault(text, coded, habits) ?? validCell(coded.number, repairs))
+      : validCell(coded.number, [...repairs, 'plus_added']);
   const isRead = country !== undefined || (habits?.bare !== undefined && habits.bare !== 'doubt');
   const read = isRead && digits ? readBare(digits, whole ? number : undefined, habits?.bare) : undefined;
   if (read === 'unclear') return makeInvalidCell('calling_code_unclear');

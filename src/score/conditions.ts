@@ -84,7 +84,7 @@ export function compileLookupConditions(
     const read = new Set(condition.alternatives.flatMap(({chosen}) => [...chosen.values()]));
     return {condition, after: [...read].filter(index => targets[index]?.when !== undefined), place};
   });
-  const conditions = ready.flatMap(some => (some === undefined ? [] : [some.condition]));
+  const conditions = ready.flatMap(one => (one === undefined ? [] : [one.condition]));
   return {
     reads: conditions.flatMap(({references}) => references),
     stages: stagesOf(ready, index => targetKey(targets, index)),
@@ -97,9 +97,9 @@ export function compileLookupConditions(
 
 /** The names of conditions. An operation's name stands for its columns without `when`, or else for all. */
 function readableSubjects(targets: readonly Target[]): Subjects {
-  const subjects = [...findSubjects(targets)].map(([name, {operation, targets: own}]) => {
-    const always = own.filter(index => targets[index]?.when === undefined);
-    return [name, {operation, targets: always.length > 0 ? always : own}] as const;
+  const subjects = [...findSubjects(targets)].map(([name, {operation, targets: all}]) => {
+    const always = all.filter(index => targets[index]?.when === undefined);
+    return [name, {operation, targets: always.length > 0 ? always : all}] as const;
   });
   return new Map(subjects.filter(([, subject]) => subject.targets.length > 0));
 }
@@ -120,8 +120,8 @@ function stagesOf(
     return Math.max(-1, ...after.map(other => stageOf(other, chain))) + 1;
   };
   const stages: number[][] = [];
-  for (const [index, some] of ready.entries()) {
-    if (some === undefined) continue;
+  for (const [index, condition] of ready.entries()) {
+    if (condition === undefined) continue;
     const stage = stageOf(index, []);
     stages[stage] = [...(stages[stage] ?? []), index];
   }

@@ -143,14 +143,14 @@ export function createListFacts(
   const read = new Set(reads.flatMap(({path: [root, ...names]}) => (root === 'shared' ? names : [])));
   const mails = targets.filter(({operation}) => operation === 'email');
   const hasPersons = sameBy !== undefined || mails.length > 0;
-  const lookupsIn = (some: readonly Target[]) => {
-    const plan = planOf(some);
+  const lookupsIn = (lookedUp: readonly Target[]) => {
+    const plan = planOf(lookedUp);
     return (row: Row) => plan(row).find(cell => cell.status === 'ask')?.lookup;
   };
   const counted = targets.flatMap((one, target) => {
     const facts: readonly SharedCountName[] = sharedCountNames[one.operation];
-    const some = facts.filter(fact => read.has(fact) && (fact === 'mailbox' || hasPersons));
-    return some.map(fact => ({target, fact, lookupIn: lookupsIn([one])}));
+    const counts = facts.filter(fact => read.has(fact) && (fact === 'mailbox' || hasPersons));
+    return counts.map(fact => ({target, fact, lookupIn: lookupsIn([one])}));
   });
   if (counted.length === 0) return undefined;
   if (sameBy !== undefined) {

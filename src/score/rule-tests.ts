@@ -49,9 +49,9 @@ export function testRules({rules, placeOf}: RulesFile): TestedRules {
       .map(([what, is, expected]) => `${what} ${is}, expected ${expected}`);
     return {name: test.name ?? `test ${index + 1}`, place, failures};
   });
-  const own = ruleSet.rules.flatMap(({own, reason}, index) => (own ? [{reason, index}] : []));
-  const unreached = own.filter(({index}) => !reached.has(index)).map(({reason}) => reason);
-  return {tests, rules: own.length, unreached};
+  const ofFile = ruleSet.rules.flatMap(({own, reason}, index) => (own ? [{reason, index}] : []));
+  const unreached = ofFile.filter(({index}) => !reached.has(index)).map(({reason}) => reason);
+  return {tests, rules: ofFile.length, unreached};
 }
 
 function listed(reasons: readonly string[]): string {
@@ -60,8 +60,8 @@ function listed(reasons: readonly string[]): string {
 
 /** All operations, and the names that rules and tests give to single columns, such as `signup_ip`. */
 function lookupsIn({rules, tests}: ScoreRules): readonly string[] {
-  const own = new RegExp(`(?<![.\\w])\\w+_(?:${operationNames.join('|')})\\b`, 'g');
-  const read = rules.flatMap(({when}) => when.match(own) ?? []);
+  const columnName = new RegExp(`(?<![.\\w])\\w+_(?:${operationNames.join('|')})\\b`, 'g');
+  const read = rules.flatMap(({when}) => when.match(columnName) ?? []);
   const given = tests.flatMap(({answers, status, error, shared}) => [
     ...[answers, status, error].flatMap(Object.keys),
     ...Object.keys(shared).filter(name => typeof shared[name] === 'object'),
@@ -91,14 +91,14 @@ function judged(ruleSet: RuleSet, names: readonly string[], test: RuleTest, plac
 
 /** A test's facts of the list: those with a name of their own are of the operation's column. */
 function sharedIn({shared}: RuleTest, targets: readonly Target[], place: string): SharedCounts {
-  const own = Object.fromEntries(Object.entries(shared).filter(([, value]) => typeof value === 'number'));
-  refuseUnknown('shared.', own, Object.values(sharedCountNames).flat(), place);
+  const counts = Object.fromEntries(Object.entries(shared).filter(([, value]) => typeof value === 'number'));
+  refuseUnknown('shared.', counts, Object.values(sharedCountNames).flat(), place);
   return targets.map(({operation, column}) => {
     const facts: readonly SharedCountName[] = sharedCountNames[operation];
     const named = shared[column];
     const isOwn = operation !== column;
     if (typeof named === 'object') refuseUnknown(`shared.${column}.`, named, isOwn ? facts : [], place);
-    const given = isOwn ? named : own;
+    const given = isOwn ? named : counts;
     if (typeof given !== 'object') return undefined;
     return facts.some(fact => given[fact] !== undefined) ? given : undefined;
   });

@@ -118,8 +118,8 @@ export function assembleRuleSet(
   {base, levels, rules, constants, lists, shared_reasons: shared, same_by: sameBy}: ScoreRules,
   placeOf: SettingLocator,
 ): RuleSet {
-  const own = rules.map((rule, index) => ({...rule, place: placeOf(['rules', index, 'when']), own: true}));
-  const all = base === 'default' ? [...placedDefaults(), ...own] : own;
+  const given = rules.map((rule, index) => ({...rule, place: placeOf(['rules', index, 'when']), own: true}));
+  const all = base === 'default' ? [...placedDefaults(), ...given] : given;
   if (all.length === 0)
     throw new UsageError(
       'score_rules',

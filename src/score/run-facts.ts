@@ -67,8 +67,8 @@ function listOf(texts: readonly string[], place: string): ReadonlyMap<string, tr
 function networkOf(address: ipaddr.IPv4 | ipaddr.IPv6, prefix: number): string {
   const bytes = address.toByteArray();
   const whole = prefix >> 3;
-  const rest = (bytes[whole] ?? 0) >> (8 - (prefix & 7));
-  return `${address.kind()}/${prefix}/${bytes.slice(0, whole).join('.')}/${rest}`;
+  const lastBits = (bytes[whole] ?? 0) >> (8 - (prefix & 7));
+  return `${address.kind()}/${prefix}/${bytes.slice(0, whole).join('.')}/${lastBits}`;
 }
 
 /** The lines of a list's file, without empty lines and lines that begin with #. */

@@ -55,8 +55,8 @@ const RESERVED = new Set([
 export function findSubjects(targets: readonly Target[]): Subjects {
   const subjects = new Map<string, Subject>();
   for (const operation of operationNames) {
-    const own = targets.flatMap((target, index) => (target.operation === operation ? [index] : []));
-    subjects.set(operation, {operation, targets: own});
+    const indexes = targets.flatMap((target, index) => (target.operation === operation ? [index] : []));
+    subjects.set(operation, {operation, targets: indexes});
   }
   for (const [index, target] of targets.entries()) {
     const name = targetKey(targets, index);

@@ -3,7 +3,7 @@ import {areMostlyUsStates, readCountryCell} from '../../operations/country.ts';
 import {validPhone} from '../../operations/phone.ts';
 import type {Column} from './column.ts';
 import {type CountryChoice, HALF, type OtherCountries} from './guess.ts';
-import {hasHeaderWord as namesWord} from './header.ts';
+import {hasHeaderWord} from './header.ts';
 import {createHeaderVocabulary} from './vocabulary.ts';
 
 /**
@@ -124,7 +124,7 @@ function othersFor(
 ): OtherCountries {
   const found = columns.flatMap(column => {
     // Two letters may also be a language, a state or a canton, if no word for country is in the header.
-    const mayBeCode = column.says.has('country') || namesWord(column.heading, 'country');
+    const mayBeCode = column.says.has('country') || hasHeaderWord(column.heading, 'country');
     const cell: Column['cell'] = row => {
       const text = column.cell(row) ?? '';
       return mayBeCode || !/^\p{L}{1,3}$/u.test(text.trim()) ? text : '-?';
@@ -174,7 +174,7 @@ function candidateOf(
   const valid = readings.filter(reading => reading !== undefined).length;
   return {column, rank, readings, valid, fit: tried === 0 ? 1 : valid / tried};
 }
-const isDialling = ({heading}: Column) => namesWord(heading, 'dialling');
+const isDialling = ({heading}: Column) => hasHeaderWord(heading, 'dialling');
 /** Event trackers write what they know of the visit, not of the person: `$country_code`, `mp_country_code`, `ga:country`. */
 const OF_EVENT = /(?:^|[.\s])(?:\$|mp_|ga:)[^.]*$/;
 
@@ -220,7 +220,7 @@ function readCodes(column: Column, sample: readonly Row[], national: readonly Na
     return isCountry(code) ? code : text;
   };
   const read: Column = {...column, cell: row => withPlus(column.cell(row))};
-  if (isDialling(column) && !namesWord(column.heading, 'areaCodes')) return read;
+  if (isDialling(column) && !hasHeaderWord(column.heading, 'areaCodes')) return read;
   const areCodes = countryTexts(read, sample).every(text => /^\W*\+/.test(text) && isCountry(text));
   const {fit, valid} = candidateOf(read, undefined, national);
   return areCodes && valid > 0 && fit >= SPEAKS ? read : column;

@@ -6,7 +6,7 @@ import {type Column, fieldPaths, type HeaderStructure, listColumns} from './colu
 import {type CountryColumns, chooseCountries} from './country-column.ts';
 import {guessColumn} from './evidence.ts';
 import {type ColumnGuess, HALF, lacksCountry, type Reason} from './guess.ts';
-import {namesSomeoneElse, hasHeaderWord as namesWord} from './header.ts';
+import {hasHeaderWord, namesSomeoneElse} from './header.ts';
 
 export interface ColumnHints extends HeaderStructure {
   /** Columns that settings name: phone columns (`numbers`), and country columns (`countries`). */
@@ -75,8 +75,8 @@ function phonesOf(columns: readonly Column[], numbers: readonly string[]): Colum
     return strength !== undefined && strength !== 'mentioned' && !isAnothers;
   });
   const plain = named.filter(({says}) => says.get('phone')?.isPlain === true);
-  const own = plain.length > 0 ? plain : named;
-  return columns.filter(column => numbers.includes(column.name) || own.includes(column));
+  const headed = plain.length > 0 ? plain : named;
+  return columns.filter(column => numbers.includes(column.name) || headed.includes(column));
 }
 
 /** The surest of a column's guesses. Once nothing can be surer, the cells are judged for no other kind: that takes long. */
@@ -138,7 +138,7 @@ const withoutArea: ReasonOf = ({operation, column, reason, cell}, _, {columns, s
     return lacking > 0 && lacking >= HALF * pairs.length;
   };
   const codes = choices.of(column)?.found?.name;
-  const areas = columns.filter(({name, heading}) => name !== codes && namesWord(heading, 'areaCodes'));
+  const areas = columns.filter(({name, heading}) => name !== codes && hasHeaderWord(heading, 'areaCodes'));
   return areas.some(isParted) ? 'parted' : undefined;
 };
 

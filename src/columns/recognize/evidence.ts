@@ -3,7 +3,7 @@ import {hasPhoneShape} from '../../operations/phone/phone-shape.ts';
 import {type Intelligence, operations} from '../../operations/table.ts';
 import type {Column} from './column.ts';
 import {type CellFault, type ColumnGuess, HALF, mostFrequent, placeholderText, type Reason} from './guess.ts';
-import {type HeaderMeaning, namesFax, hasHeaderWord as namesWord} from './header.ts';
+import {type HeaderMeaning, hasHeaderWord, namesFax} from './header.ts';
 
 /** Share of a column's values that must show or suggest their kind to decide it without the header. */
 const NEARLY_ALL = 0.9;
@@ -51,12 +51,12 @@ export function guessColumn(
   if (verdict === undefined) return undefined;
   const {values, share, national, listed, ofKind} = evidence;
   const distinct = new Set(judged.map(({value, text}) => value ?? text.trim()));
-  const own = ownReason(operation, column, judged, distinct);
+  const ownReason = reasonOfColumn(operation, column, judged, distinct);
   // A column with a reason of its own is reported only if its values mostly fit the kind.
-  if (own !== undefined && verdict !== 'name' && ofKind < HALF) return undefined;
+  if (ownReason !== undefined && verdict !== 'name' && ofKind < HALF) return undefined;
   const meaning = column.says.get(operation);
   const isByValues = evidence.says !== 'named' && verdict === 'name' && shown !== 'nothing';
-  const reason = own ?? shown;
+  const reason = ownReason ?? shown;
   return {
     ...{
       operation,
@@ -87,7 +87,7 @@ function gatherEvidence(
   const values = judged.length;
   const share = (holds: (cell: JudgedCell) => boolean) => judged.filter(holds).length / Math.max(1, values);
   const texts = new Set(cells.map(({text}) => text.trim()));
-  const [isOther, isCard] = [namesWord(heading, 'otherDigits'), namesWord(heading, 'cards')];
+  const [isOther, isCard] = [hasHeaderWord(heading, 'otherDigits'), hasHeaderWord(heading, 'cards')];
   const tells = ({text}: JudgedCell) => isTelling?.(text) !== false;
   const isBare = ({text}: JudgedCell) => /^\d+$/.test(text.trim());
   const isFit = (cell: JudgedCell) => cell.value !== undefined || UNSURE(cell) || BEYOND(cell);
@@ -147,7 +147,7 @@ const COPIED = /^(?:mail\W?)?cc$/i;
 const FEW_VALUES = 5;
 
 /** A reason to name the column, and not look it up, that its header or its values give, whatever the evidence. */
-function ownReason(
+function reasonOfColumn(
   operation: Intelligence,
   {heading, isAnothers, isInList, says}: Column,
   judged: readonly JudgedCell[],
@@ -157,8 +157,8 @@ function ownReason(
   if (isAnothers) return namesFax(heading) ? 'fax' : 'another';
   if (operation === 'email' && COPIED.test(heading)) return 'another';
   const areMasked = judged.length >= FEW_VALUES && operations[operation].areMasked?.([...distinct]) === true;
-  if (namesWord(heading, 'masked') || areMasked) return 'masked';
-  if (operation === 'ip' && says.get('ip')?.isPlain !== true && namesWord(heading, 'versions'))
+  if (hasHeaderWord(heading, 'masked') || areMasked) return 'masked';
+  if (operation === 'ip' && says.get('ip')?.isPlain !== true && hasHeaderWord(heading, 'versions'))
     return 'alike';
   return isInList ? 'list' : undefined;
 }
@@ -201,7 +201,7 @@ function judgeCells(
   // Habits are slow to find. So this is done only if a cell can't be judged without them.
   if (habits === undefined || !judged.some(isOf(...BY_HABIT))) return judged;
   const shown = cells.map(({text, country}) => [text, country] as const);
-  return judgeBy({...habits(shown, namesWord(heading, 'whole')), ...rules});
+  return judgeBy({...habits(shown, hasHeaderWord(heading, 'whole')), ...rules});
 }
 
 function faultIn(judged: readonly JudgedCell[]): CellFault | undefined {

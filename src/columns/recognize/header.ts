@@ -32,8 +32,8 @@ export function readHeaderKinds(header: string): ReadonlyMap<ColumnKind, HeaderM
   const tokens = tokenize(header);
   return new Map(
     KINDS.flatMap(kind => {
-      const some = tokens.flatMap((_, at) => saidAt(kind, tokens, at));
-      const [says] = some.sort((a, b) => strengths.indexOf(a.strength) - strengths.indexOf(b.strength));
+      const meanings = tokens.flatMap((_, at) => saidAt(kind, tokens, at));
+      const [says] = meanings.sort((a, b) => strengths.indexOf(a.strength) - strengths.indexOf(b.strength));
       return says === undefined ? [] : [[kind, {...says, isPlain: isPlain(kind, tokens)}] as const];
     }),
   );
@@ -96,9 +96,9 @@ export function hasHeaderWord(header: string, which: WordGroup): boolean {
 function saidAt(kind: ColumnKind, tokens: readonly string[], at: number): Omit<HeaderMeaning, 'isPlain'>[] {
   const token = tokens[at] ?? '';
   const named = createHeaderVocabulary(kind).matches(tokens, at);
-  const some = named.length > 0 ? named : createHeaderVocabulary(kind).endOf(token);
+  const matches = named.length > 0 ? named : createHeaderVocabulary(kind).endOf(token);
   const isCompound = named.length === 0;
-  return some.flatMap(({length, isHint}: PhraseMatch) => {
+  return matches.flatMap(({length, isHint}: PhraseMatch) => {
     const tail = tailOf(kind, tokens.slice(at + length));
     // A kind's name at the end of a compound, as in `kundentelefon`, is only a hint. In scripts without
     // spaces, such a name counts as a word of its own.
@@ -116,8 +116,8 @@ const LONGEST_OWNER = 3;
 /** The words after a kind's name: they change nothing, name the owner, or may change the meaning. */
 function tailOf(kind: ColumnKind, tail: readonly string[]): 'plain' | 'someone' | 'other' {
   const visits = kind === 'ip' ? (['visits'] as const) : [];
-  const own = kind === 'country' ? (['behindCountry', 'homes'] as const) : visits;
-  const known = createHeaderVocabulary('behind', 'persons', 'visitors', 'whole', ...own);
+  const ofKind = kind === 'country' ? (['behindCountry', 'homes'] as const) : visits;
+  const known = createHeaderVocabulary('behind', 'persons', 'visitors', 'whole', ...ofKind);
   const at = firstUnknown(tail, known, isNumber);
   if (at === tail.length) return 'plain';
   return PARTICLES.has(tail[at] ?? '') && tail.length - at <= LONGEST_OWNER ? 'someone' : 'other';

@@ -30,7 +30,7 @@ const languages: readonly Partial<Record<WordGroup, string>>[] = Object.values(w
 const vocabularies = new Map<string, HeaderVocabulary>();
 
 export function listPhrases(group: WordGroup): string[] {
-  return languages.flatMap(some => some[group]?.split(',') ?? []).map(phrase => phrase.trim());
+  return languages.flatMap(words => words[group]?.split(',') ?? []).map(phrase => phrase.trim());
 }
 
 export function createHeaderVocabulary(...groups: readonly WordGroup[]): HeaderVocabulary {

@@ -69,14 +69,16 @@ function judgeBareDigits(all: readonly BareNumberFacts[], isInHeader: boolean): 
     ({digits, national}) =>
       digits.length >= LONG_NUMBER && !(isValid(national) && national?.number !== `+${digits}`),
   );
-  const own = whole.filter(({digits, national}) => digits.startsWith(national?.countryCallingCode ?? ' '));
-  const foreign = only.filter(one => !own.includes(one));
+  const withOwnCode = whole.filter(({digits, national}) =>
+    digits.startsWith(national?.countryCallingCode ?? ' '),
+  );
+  const foreign = only.filter(one => !withOwnCode.includes(one));
   const codes = new Set(only.map(({whole}) => whole?.countryCallingCode));
   const isNearlyAll = whole.length >= NEARLY_ALL * bare.length;
   const isAlone = bare.length >= NEARLY_ALL * all.length;
   const isShown =
     (only.length >= SEVERAL && codes.size > 1) ||
-    (own.length >= SEVERAL_OWN && own.length >= MOSTLY * bare.length);
+    (withOwnCode.length >= SEVERAL_OWN && withOwnCode.length >= MOSTLY * bare.length);
   if (bare.length > 0 && isNearlyAll && isAlone && (isShown || (isInHeader && foreign.length > 0)))
     return 'international';
   if (isInHeader) return whole.length > 0 && whole.length >= MOSTLY * bare.length ? 'header' : 'doubt';

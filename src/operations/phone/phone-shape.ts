@@ -68,11 +68,11 @@ function hasCallingCode(text: string, region?: PhoneCountry): boolean {
   const number = parseValidPhone(`+${text}`);
   if (number === undefined) return false;
   if (region === undefined) return true;
-  const own =
+  const callingCode =
     'defaultCountry' in region
       ? phoneLibrary().getCountryCallingCode(region.defaultCountry)
       : region.defaultCallingCode;
-  return number.countryCallingCode === own;
+  return number.countryCallingCode === callingCode;
 }
 
 /** Numbers for examples and films (Ofcom's and ComReg's drama numbers, ARCEP decision 2018-0881, NANPA's 555-01xx). */

@@ -136,9 +136,9 @@ function partsOf<View extends object>(
       seen = view;
       return evaluate?.();
     };
-    const own = findPaths(node).flatMap(path => reads.get(path.node) ?? []);
-    const needs = isLazy(node) ? [] : own;
-    return {sign: node.op, operands, reads: own, needs, run: reads.get(node)?.value ?? run};
+    const readHere = findPaths(node).flatMap(path => reads.get(path.node) ?? []);
+    const needs = isLazy(node) ? [] : readHere;
+    return {sign: node.op, operands, reads: readHere, needs, run: reads.get(node)?.value ?? run};
   };
   return {whole: partOf(ast), reads: [...reads.values()]};
 }
