@@ -1,7 +1,7 @@
 import {countName} from '../../ledger/run/tally.ts';
 import {formatCount, rankByCount} from '../../report/format.ts';
 import type {RiskCounts} from '../../report/summary.ts';
-import {truncateText} from '../../score/language/explain-error.ts';
+import {truncateText} from '../../score/language/expression.ts';
 import type {PlacedRule, RuleSet} from '../../score/rules.ts';
 import type {Risk, RuleOutcomes} from '../../score/scorer.ts';
 

@@ -218,9 +218,8 @@ function withMixedNumbers(environment: Environment): Environment {
     '*': (a: number, b: number) => a * b,
     '/': (a: number, b: number) => a / b,
   };
-  for (const [sign, apply] of Object.entries(operators)) {
-    environment.registerOperator(`double ${sign} int`, (a: number, b: bigint) => apply(a, Number(b)));
-    environment.registerOperator(`int ${sign} double`, (a: bigint, b: number) => apply(Number(a), b));
-  }
+  for (const [sign, apply] of Object.entries(operators))
+    for (const mixed of [`double ${sign} int`, `int ${sign} double`])
+      environment.registerOperator(mixed, (a, b) => apply(Number(a), Number(b)));
   return environment.registerOperator('double == int', (a: number, b: bigint) => a === Number(b));
 }

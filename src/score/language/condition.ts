@@ -2,8 +2,7 @@ import type {ASTNode} from '@marcbachmann/cel-js';
 import {UsageError} from '../../errors.ts';
 import {getAtPath} from '../../operations/fields.ts';
 import {findPaths, isLazy, operandsOf} from './ast.ts';
-import {truncateText} from './explain-error.ts';
-import {type Expression, type PathReference, resolveReference} from './expression.ts';
+import {type Expression, type PathReference, truncateText} from './expression.ts';
 import {TOO_MANY_STEPS} from './guards.ts';
 
 /** Reads a value from what an expression is about, such as a row; undefined if there is none. */
@@ -54,8 +53,8 @@ export function compileCondition<View extends object>(
   expression: Expression,
   readerOf: (path: readonly string[]) => ValueReader<View>,
 ): Condition<View> {
-  const {engine, text} = expression;
-  const {whole, reads} = partsOf(expression, readerOf);
+  const {engine, text, references} = expression;
+  const whole = compileParts(expression, readerOf);
   const judge = (view: View) => {
     engine.steps.restart();
     const result = judgePart(whole, view);
@@ -63,13 +62,13 @@ export function compileCondition<View extends object>(
     return result;
   };
   return {
-    references: reads.map(({reference}) => reference),
+    references,
     decide(view) {
       const result = judge(view);
       return typeof result === 'boolean' ? result : undefined;
     },
     valuesIn(view) {
-      const values = reads.map(({reference: {name, path}}) => [name, readerOf(path)(view)] as const);
+      const values = references.map(({name, path}) => [name, readerOf(path)(view)] as const);
       return new Map(values.filter(([, value]) => value !== undefined));
     },
     missing(view, lacks) {
@@ -112,21 +111,16 @@ function judgePart<View>(part: Part<View>, view: View): boolean | readonly Part<
   return chosen === undefined ? !result : judgePart(chosen, view);
 }
 
-/** The parts of an expression, and all that it reads. */
-function partsOf<View extends object>(
-  {engine, ast, vocabulary}: Expression,
+function compileParts<View extends object>(
+  {engine, ast, references}: Expression,
   readerOf: (path: readonly string[]) => ValueReader<View>,
-): {readonly whole: Part<View>; readonly reads: readonly FieldRead<View>[]} {
-  const reads = new Map<ASTNode, FieldRead<View>>();
+): Part<View> {
+  const reads = new Map(references.map(reference => [reference.node, fieldReadOf(reference, readerOf)]));
   let seen: View;
-  const prepare = engine.preparer(ast, found => {
-    const read = fieldReadOf(resolveReference(found, vocabulary), readerOf);
-    reads.set(found.node, read);
-    return () => {
-      const value = read.value(seen);
-      if (value === undefined) throw MISSING;
-      return value;
-    };
+  const prepare = engine.preparer(ast, ({node}) => () => {
+    const value = reads.get(node)?.value(seen);
+    if (value === undefined) throw MISSING;
+    return value;
   });
   const partOf = (node: ASTNode): Part<View> => {
     const operands = operandsOf(node).map(partOf);
@@ -140,7 +134,7 @@ function partsOf<View extends object>(
     const needs = isLazy(node) ? [] : readHere;
     return {sign: node.op, operands, reads: readHere, needs, run: reads.get(node)?.value ?? run};
   };
-  return {whole: partOf(ast), reads: [...reads.values()]};
+  return partOf(ast);
 }
 
 /** The error that ends the run: any row may have such a list, so its condition would be undecided at random. */
