@@ -1,5 +1,6 @@
 import {createHash} from 'node:crypto';
-import {describeJsonKind, isJsonObject} from './records/json-reader.ts';
+import {isObject} from '../client/answer-fields.ts';
+import {describeJsonKind} from './records/json-reader.ts';
 import {RECORD_BYTES} from './records/reader.ts';
 import {noInput, type ProgramRow, type Reject} from './row.ts';
 import type {RecordSource} from './source.ts';
@@ -10,7 +11,7 @@ export function makeObjectRecord(
   record: number,
   maxBytes = RECORD_BYTES,
 ): ProgramRow | Reject {
-  if (!isJsonObject(given))
+  if (!isObject(given))
     return reject(given, record, 'not_an_object', `expected an object, found ${describeJsonKind(given)}`);
   const bytes = roughSize(given, maxBytes);
   if (bytes <= maxBytes) return {type: 'object', record, line: record, value: given, bytes};

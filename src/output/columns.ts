@@ -171,11 +171,12 @@ export function planRiskColumns(only: readonly string[] | undefined): RiskColumn
 }
 
 export function riskCells(risk: Risk, columns: readonly RiskColumn[]): string[] {
-  return columns.map(name => {
-    const value = risk[name];
-    if (typeof value === 'object' && value !== null) return JSON.stringify(value);
-    return String(value ?? '');
-  });
+  return columns.map(name => cellText(risk[name]));
+}
+
+/** A JSON value as the text of a CSV cell. */
+export function cellText(value: unknown): string {
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '');
 }
 
 const RUN_ITS_LIST =

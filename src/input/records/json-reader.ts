@@ -1,5 +1,6 @@
 import {isUtf8} from 'node:buffer';
-import type {InputRecord, NdjsonRow, RejectReason} from '../row.ts';
+import {isObject} from '../../client/answer-fields.ts';
+import type {InputRecord, RejectReason} from '../row.ts';
 import {CR, cutLines, LF, type ReaderSettings, RecordBuffer, rejectRecord} from './reader.ts';
 
 const byte = (character: string) => character.charCodeAt(0);
@@ -192,7 +193,7 @@ function makeJsonRecord(
     // Leaves out the message of JSON.parse: it quotes the text, which may be personal data.
     return rejected('invalid_json', `the line is not valid JSON${faultOf(raw)}`);
   }
-  if (!isJsonObject(value))
+  if (!isObject(value))
     return rejected('not_an_object', `expected a JSON object, found ${describeJsonKind(value)}`);
   return {type: 'ndjson', record: ++settings.tally.recordsRead, line, raw, value};
 }
@@ -218,10 +219,6 @@ function faultOf(text: string): string {
   const what =
     WORD.exec(unread)?.[0] ?? places[unread.charAt(0)] ?? 'a character that JSON does not have there';
   return ` (${what} at column ${at + 1})`;
-}
-
-export function isJsonObject(value: unknown): value is NdjsonRow['value'] {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The kind of a value that is not an object: `null`, `an array`, `a number`. */

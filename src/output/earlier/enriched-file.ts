@@ -11,6 +11,7 @@ import type {Summary} from '../../report/summary.ts';
 import {riskLevels, statusCodes} from '../../score/language/rule-variables.ts';
 import {
   addedNames,
+  cellText,
   ENRICHMENT,
   fieldsOfOperation,
   listResultColumns,
@@ -162,7 +163,7 @@ function layoutOf({format, sample}: RecordSource): ResultLayout | undefined {
   const added = new Set(paths.map(([name]) => name));
   const columns = format.columns.filter(name => !added.has(name));
   const cellsOf = (row: FileRow) =>
-    paths.map(path => textOf(row.type === 'ndjson' ? getAtPath(row.value, path) : undefined));
+    paths.map(path => cellText(row.type === 'ndjson' ? getAtPath(row.value, path) : undefined));
   return {input: {...format, columns}, results, cellsOf};
 }
 
@@ -173,12 +174,6 @@ function nestedPaths({lookups, risk}: ResultColumns): string[][] {
     ...fields.map(({path}) => [key, 'data', ...path]),
   ]);
   return [...ofLookups, ...risk.map(name => ['risk', name])].map(path => [ENRICHMENT, ...path]);
-}
-
-/** A JSON value as the text of a CSV cell. */
-function textOf(value: unknown): string {
-  if (value === undefined || value === null) return '';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 /** One lookup's columns in an output. */
