@@ -143,14 +143,14 @@ function createReader(
   const named = settings.inputFormat ?? formatByName(path);
   const kind = detectKind(text, named);
   const badBytes = describeEncodingFault(encoding);
-  const all: ReaderSettings = {file, maxRecordSize, tally, badBytes};
-  const read = {bom: encoding.bomBytes > 0, encoding: encoding.name, perhaps: badBytes.perhaps};
-  if (kind === 'csv') return createCsvReader(beginning, chunks, named, settings, all, read);
+  const reading: ReaderSettings = {file, maxRecordSize, tally, badBytes};
+  const textFormat = {bom: encoding.bomBytes > 0, encoding: encoding.name, perhaps: badBytes.perhaps};
+  if (kind === 'csv') return createCsvReader(beginning, chunks, named, settings, reading, textFormat);
   const guard = GUARD.exec(text)?.[0].length ?? 0;
   const eol = /\r?\n/.exec(text)?.[0] === '\r\n' ? '\r\n' : '\n';
   return {
-    groups: (kind === 'json' ? readJson : readNdjson)(withoutStart(chunks, guard), all),
-    format: () => ({kind: 'ndjson', eol, ...read, columns: []}),
+    groups: (kind === 'json' ? readJson : readNdjson)(withoutStart(chunks, guard), reading),
+    format: () => ({kind: 'ndjson', eol, ...textFormat, columns: []}),
     notes: () => [],
   };
 }
@@ -175,8 +175,8 @@ function createCsvReader(
   chunks: AsyncIterable<Buffer>,
   named: NamedFormat | undefined,
   settings: FileSettings,
-  all: ReaderSettings,
-  read: Pick<InputFormat, 'bom' | 'encoding' | 'perhaps'>,
+  reading: ReaderSettings,
+  textFormat: Pick<InputFormat, 'bom' | 'encoding' | 'perhaps'>,
 ): RecordReader {
   if (named === undefined) refuseValues(beginning);
   const {header, decides = false, skipLines = 0, padShortRows = false} = settings;
@@ -188,8 +188,8 @@ function createCsvReader(
     refuseUndelimitedLines({...beginning, text}, records, delimiter !== undefined);
     refuseShortHeader(beginning, records, dialect.delimiter);
   }
-  if (settings.delimiter !== undefined) refuseOtherDelimiter(text, settings.delimiter, all.file);
-  const reader = new CsvReader({...top, ...all, padShortRows});
+  if (settings.delimiter !== undefined) refuseOtherDelimiter(text, settings.delimiter, reading.file);
+  const reader = new CsvReader({...top, ...reading, padShortRows});
   const {sepLineBytes, ...parts} = dialect;
   const sepLine = sepLineBytes > 0 ? {sepLine: true} : {};
   return {
@@ -197,15 +197,13 @@ function createCsvReader(
     format() {
       const {layout} = reader;
       const groups = groupNamesOfColumns(top, layout?.columns.length ?? 0);
-      return layout && {kind: 'csv', ...parts, ...read, ...sepLine, ...layout, ...(groups && {groups})};
+      return layout && {kind: 'csv', ...parts, ...textFormat, ...sepLine, ...layout, ...(groups && {groups})};
     },
-    notes: () =>
-      reader.looseLine === undefined
-        ? top.notes
-        : [
-            ...top.notes,
-            `${all.file} has quotes inside fields that are not quoted (line ${reader.looseLine}): they are read as part of the text.`,
-          ],
+    notes() {
+      if (reader.looseLine === undefined) return top.notes;
+      const quotes = `${reading.file} has quotes inside fields that are not quoted (line ${reader.looseLine}): they are read as part of the text.`;
+      return [...top.notes, quotes];
+    },
   };
 }
 
