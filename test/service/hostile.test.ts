@@ -1,4 +1,5 @@
-import {connect, type Socket} from 'node:net';
+import {once} from 'node:events';
+import {connect} from 'node:net';
 import {setTimeout as sleep} from 'node:timers/promises';
 import fc from 'fast-check';
 import {beforeAll, describe, expect, it} from 'vitest';
@@ -17,6 +18,15 @@ const isWell = async (service: Service): Promise<void> => {
   expect({status, asn: json.data.asn_number}).toEqual({status: 200, asn: 15169});
 };
 
+const connectTo = ({url}: Pick<Service, 'url'>) => {
+  const {hostname, port} = new URL(url);
+  return connect(Number(port), hostname);
+};
+
+/** So many clients at once. */
+const crowd = <T>(count: number, client: (index: number) => Promise<T>) =>
+  Promise.all(Array.from({length: count}, (_, index) => client(index)));
+
 /** Matches no text. */
 const NEVER = /(?!)/;
 
@@ -26,10 +36,9 @@ function sendRaw(
   bytes: string | Buffer,
   {wanted = NEVER, waitMs}: {wanted?: RegExp; waitMs?: number} = {},
 ): Promise<string> {
-  const {hostname, port} = new URL(url);
   return new Promise(resolve => {
     let received = '';
-    const socket = connect(Number(port), hostname, () => socket.write(bytes));
+    const socket = connectTo({url}).once('connect', () => socket.write(bytes));
     socket.on('data', data => {
       received += data;
       if (wanted.test(received)) socket.destroy();
@@ -198,48 +207,35 @@ describe('hostile connections', () => {
 
   it('that end in the middle of a body cost nothing', async () => {
     const service = await running();
-    const {hostname, port} = new URL(service.url);
     const begun = http('POST /intelligence/ip', LONG, '{"api_key":');
-    await Promise.all(
-      Array.from({length: 50}, async () => {
-        const socket = connect(Number(port), hostname);
-        socket.write(begun, () => socket.destroy());
-        await new Promise(resolve => socket.on('close', resolve));
-      }),
-    );
+    await crowd(50, async () => {
+      const socket = connectTo(service);
+      socket.write(begun, () => socket.destroy());
+      await once(socket, 'close');
+    });
     await isWell(service);
     expect(service.ledger().spent).toBe(1);
   });
 
   it('that ask for much and read nothing are ended', async () => {
     const service = await running();
-    const {hostname, port} = new URL(service.url);
     const pages = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n';
-    await Promise.all(
-      Array.from({length: 4}, async () => {
-        const socket = connect(Number(port), hostname).pause();
-        let isClosed = false;
-        socket.on('error', () => {}).on('close', () => (isClosed = true));
-        socket.write(pages.repeat(2_000));
-        // A client that does not read learns of the end when it sends more.
-        while (!isClosed) {
-          await sleep(20);
-          socket.write('G');
-        }
-      }),
-    );
+    await crowd(4, async () => {
+      const socket = connectTo(service).pause();
+      socket.on('error', () => {}).write(pages.repeat(2_000));
+      // A client that does not read learns of the end when it sends more.
+      while (!socket.closed) {
+        await sleep(20);
+        socket.write('G');
+      }
+    });
     await isWell(service);
   });
 
   it('that go away while they wait for their answer leave it serving', async () => {
     const service = await running({latencyMs: 200});
-    const asking = Array.from({length: 50}, () =>
-      fetchIp(service, {signal: AbortSignal.timeout(60)}).then(
-        () => 'answered',
-        () => 'gone',
-      ),
-    );
-    expect(new Set(await Promise.all(asking))).toEqual(new Set(['gone']));
+    const asking = crowd(50, () => fetchIp(service, {signal: AbortSignal.timeout(60)}).catch(() => 'gone'));
+    expect(new Set(await asking)).toEqual(new Set(['gone']));
     await isWell(service);
     expect(unforeseen(service)).toBe(0);
   });
@@ -255,25 +251,15 @@ describe('hostile connections', () => {
 
   it('hundreds at once, idle or halfway, leave it serving; and hundreds of calls at once are all answered', async () => {
     const service = await running();
-    const {hostname, port} = new URL(service.url);
-    const sockets = await Promise.all(
-      Array.from(
-        {length: 200},
-        (_, index) =>
-          new Promise<Socket>((resolve, reject) => {
-            const socket = connect(Number(port), hostname, () => {
-              if (index % 2 === 0) socket.write('POST /verify HTTP/1.1\r\nHost: x\r\nContent-Le');
-              resolve(socket);
-            });
-            socket.on('error', reject);
-          }),
-      ),
-    );
+    const sockets = await crowd(200, async index => {
+      const socket = connectTo(service);
+      await once(socket, 'connect');
+      if (index % 2 === 0) socket.write('POST /verify HTTP/1.1\r\nHost: x\r\nContent-Le');
+      return socket;
+    });
     await isWell(service);
     for (const socket of sockets) socket.destroy();
-    const replies = await Promise.all(
-      Array.from({length: 200}, () => askService(service, '/intelligence/email', {email: 'a@iana.org'})),
-    );
+    const replies = await crowd(200, () => askService(service, '/intelligence/email', {email: 'a@iana.org'}));
     expect(replies.filter(({status}) => status === 200)).toHaveLength(200);
     expect(service.ledger().operations.email.calls).toBe(200);
   });
