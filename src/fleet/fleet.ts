@@ -3,7 +3,6 @@ import type {TimestampedAttempt} from '../client/attempt.ts';
 import type {Dispatcher, LaneSettings, Pause} from '../lookup/call.ts';
 import {leaseOf} from '../lookup/leases.ts';
 import type {Operation} from '../operations/table.ts';
-import type {Said} from '../sentence.ts';
 import {type BookAttempt, ChunkQueue} from './chunk-queue.ts';
 import {createSeal, type Seal} from './encryption.ts';
 import {FleetMonitor, type FleetMonitorOptions} from './monitor.ts';
@@ -26,7 +25,7 @@ import {
 } from './redis.ts';
 import {describeProtocol, Membership} from './roster.ts';
 
-export interface FleetOptions {
+export interface FleetOptions extends Pick<FleetMonitorOptions, 'maxOutageMs' | 'now' | 'warn'> {
   readonly redisUrl: string;
   readonly runId: string;
   readonly endpoint: string;
@@ -38,13 +37,9 @@ export interface FleetOptions {
   readonly creditsAt: string | undefined;
   /** Maximum time for one call, in milliseconds. */
   readonly timeoutMs: number;
-  readonly maxOutageMs: number;
   readonly report: () => RunReport;
-  /** Milliseconds since the epoch; never jumps. */
-  readonly now: () => number;
   /** Milliseconds since the epoch by the computer's clock, which may jump. For the dates of answers. */
   readonly date: () => number;
-  readonly warn: (sentence: Said) => void;
 }
 
 /** Events that the fleet reports to the run. */
@@ -113,17 +108,14 @@ export class Fleet implements Dispatcher {
   }
 
   watch(events: FleetEvents): void {
-    const {redisUrl, maxOutageMs, now, warn} = this.#options;
     this.#events = events;
     events.slots(FEWEST_SLOTS);
-    this.#returned = {count: 0, since: now()};
+    this.#returned = {count: 0, since: this.#options.now()};
     this.#monitor = new FleetMonitor({
+      ...this.#options,
       redis: this.#redis,
-      where: publicUrl(redisUrl),
+      where: publicUrl(this.#options.redisUrl),
       refused: () => this.#queue.trouble ?? this.#membership?.trouble,
-      maxOutageMs,
-      now,
-      warn,
       onCapacity: (workers, calls) => events.slots(this.#slots(workers, calls)),
       onOutage: events.outage,
     });

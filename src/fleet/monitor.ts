@@ -17,7 +17,7 @@ export interface FleetMonitorOptions {
   readonly refused: () => string | undefined;
   /** Milliseconds that the fleet may be unable to make calls before it reports an outage. */
   readonly maxOutageMs: number;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch; never jumps. */
   readonly now: () => number;
   readonly warn: (sentence: Said) => void;
   /** Called each second with the number of workers, and of calls that they together can have in flight. */
