@@ -132,8 +132,10 @@ export class ChunkQueue {
   async collect(book: BookAttempt): Promise<void> {
     const jobs = (await this.#queue.getJobs(['waiting', 'active', 'completed', 'failed'])) as ChunkJob[];
     // Leaves out jobs that expired meanwhile: they are listed without their data.
-    const own = jobs.filter(job => job?.id?.startsWith(`${this.#runId}.`) && job.data?.sealed !== undefined);
-    await Promise.all(own.map(job => this.#collect(job, book)));
+    const ownJobs = jobs.filter(
+      job => job?.id?.startsWith(`${this.#runId}.`) && job.data?.sealed !== undefined,
+    );
+    await Promise.all(ownJobs.map(job => this.#collect(job, book)));
   }
 
   async close(): Promise<void> {

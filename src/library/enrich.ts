@@ -243,15 +243,15 @@ function errorOf({stop, exitCode, summary, message}: RunOutcome<Said>): unknown 
 
 /** True if settings name a column to look up. If not, the run searches for columns in the rows. */
 function namesColumns(settings: object): boolean {
-  const given = new Map<string, unknown>(Object.entries(settings));
-  return operationNames.some(name => given.get(operations[name].setting) !== undefined);
+  const values = new Map<string, unknown>(Object.entries(settings));
+  return operationNames.some(name => values.get(operations[name].setting) !== undefined);
 }
 
 /** @throws {UsageError} for a setting that does not apply to rows from a program, such as `input`. */
 function refuseFileSettings(settings: object): void {
-  const given = new Set(Object.keys(settings));
+  const names = new Set(Object.keys(settings));
   const others = describeSettings().filter(({uses}) => !uses.includes('library'));
-  const other = ['input', 'output', ...others.map(({name}) => name)].find(name => given.has(name));
+  const other = ['input', 'output', ...others.map(({name}) => name)].find(name => names.has(name));
   if (other !== undefined)
     throw new UsageError('settings', `${other}: this setting does not apply to rows that a program gives.`);
 }

@@ -42,13 +42,13 @@ function ofRow(
   {results, repairs, answers, risk}: Exclude<EnrichedObject, {type: 'reject'}>,
   {columns}: Layout,
 ): object {
-  const found = columns.map((column, index) => {
+  const lookups = columns.map((column, index) => {
     const answer = answers[index];
     const data = column.whole || answer === undefined ? answer : pickFields(answer, column.fields);
     const repaired = repairs?.[index]?.length ? {repairs: repairs[index]} : {};
     return [column.key, {...lookupResult(results[index] as CellResult, data, column), ...repaired}] as const;
   });
-  return {...Object.fromEntries(found), ...(risk === undefined ? {} : {risk})};
+  return {...Object.fromEntries(lookups), ...(risk === undefined ? {} : {risk})};
 }
 
 function ofReject(
@@ -73,6 +73,6 @@ function lookupResult(result: CellResult, data: unknown, {statusColumns}: Target
 
 function copyOf(row: object): object {
   const descriptors = Object.entries(Object.getOwnPropertyDescriptors(row));
-  const open = descriptors.map(([name, one]) => [name, {...one, configurable: true}] as const);
+  const open = descriptors.map(([name, property]) => [name, {...property, configurable: true}] as const);
   return Object.create(Object.getPrototypeOf(row), Object.fromEntries(open));
 }

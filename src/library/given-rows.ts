@@ -131,9 +131,9 @@ export class ProgramRowsSource {
   async #nextGroup(): Promise<readonly unknown[]> {
     if (this.turns.isOver) await this.turns.next();
     const group: unknown[] = [];
-    const most = this.#isAsync ? 1 : GROUP_ROWS;
+    const maxRows = this.#isAsync ? 1 : GROUP_ROWS;
     try {
-      while (!this.#ended && group.length < most && (group.length === 0 || !this.turns.isOver)) {
+      while (!this.#ended && group.length < maxRows && (group.length === 0 || !this.turns.isOver)) {
         const next = this.#iterator.next();
         const result: unknown = next instanceof Promise || this.#isAsync ? await next : next;
         const {done, value} = demandResult(result);
@@ -218,16 +218,16 @@ class ExpectedColumns {
         `rows: the row at index ${index} is a Map, which has no columns. Give an object, such as Object.fromEntries(row). Nothing of that row was looked up.`,
       );
     if (this.#unseen.length === 0 || typeof row !== 'object' || row === null) return;
-    const found = this.#unseen.map(({column}) => objectHasColumn(row, column));
-    const lacking = this.#unseen.filter((_, at) => found[at] === false);
-    this.#unseen = this.#unseen.filter((_, at) => found[at] !== true);
+    const hasColumn = this.#unseen.map(({column}) => objectHasColumn(row, column));
+    const lacking = this.#unseen.filter((_, at) => hasColumn[at] === false);
+    this.#unseen = this.#unseen.filter((_, at) => hasColumn[at] !== true);
     if (lacking.length > 0 && this.#rows++ < MAX_ROWS_WITH_KEYS)
       for (const key of readableKeys(row)) this.#keys.add(key);
-    for (const each of lacking) {
-      each.rows += 1;
-      if (each.rows === 1 && this.#most !== undefined)
-        this.#warn(describeMissingColumn(each.column, [...this.#keys], each.setting));
-      if (each.rows === this.#most) this.demandSeen(each.rows);
+    for (const column of lacking) {
+      column.rows += 1;
+      if (column.rows === 1 && this.#most !== undefined)
+        this.#warn(describeMissingColumn(column.column, [...this.#keys], column.setting));
+      if (column.rows === this.#most) this.demandSeen(column.rows);
     }
   }
 

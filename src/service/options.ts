@@ -44,7 +44,7 @@ export interface ServiceOptions extends PracticeOptions {
 }
 
 /** All options. Those that are numbers have a minimum and a maximum. */
-const bounds: Readonly<Record<keyof ServiceOptions, readonly [least: number, most: number] | undefined>> = {
+const bounds: Readonly<Record<keyof ServiceOptions, readonly [min: number, max: number] | undefined>> = {
   port: [0, 65_535],
   host: undefined,
   apiKey: undefined,
@@ -71,11 +71,11 @@ export function checkOptions(options: ServiceOptions): void {
       throw new ServiceSetupError(
         `the service has no option "${name}".${didYouMean(name, [...known.keys()])}`,
       );
-    const [least, most] = known.get(name) ?? [];
+    const [min, max] = known.get(name) ?? [];
     const isFine =
-      value === undefined || least === undefined || (Number(value) >= least && Number(value) <= Number(most));
+      value === undefined || min === undefined || (Number(value) >= min && Number(value) <= Number(max));
     if (isFine) continue;
-    throw new ServiceSetupError(`the service's ${name} is ${value}; expected ${least} to ${most}`);
+    throw new ServiceSetupError(`the service's ${name} is ${value}; expected ${min} to ${max}`);
   }
   if (options.apiKey === '') throw new ServiceSetupError("the service's API key is empty");
 }

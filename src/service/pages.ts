@@ -77,7 +77,7 @@ export function describeSources(data: OpenData): Sources {
   const city = describeCity(data);
   return {
     data_sets: [...readDataManifest(data.directory).dataSets, ...(city ? [city] : [])],
-    libraries: libraries.map(each => ({...each, version: installedVersion(each.name) ?? ''})),
+    libraries: libraries.map(library => ({...library, version: installedVersion(library.name) ?? ''})),
     lists: [
       describeList('hosting networks', asnsOf(hostingNetworks), ['is_datacenter_proxy']),
       describeList('VPN networks', asnsOf(vpnNetworks), ['is_vpn']),

