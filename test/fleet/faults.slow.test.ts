@@ -85,7 +85,7 @@ test.skipIf(lacks('redis'))(
 );
 
 /** Values of the list. */
-const DISTINCT = 298;
+const DISTINCT = 299;
 
 /** Kills a run once all that it sends out without a worker waits in Redis. */
 async function killedWaiting({redis, sandbox, env}: FleetArena, args: readonly string[], stdin = '') {
