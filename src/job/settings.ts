@@ -23,9 +23,6 @@ const shape = Object.fromEntries(names.map(name => [name, declared[name].schema]
   [Name in SettingName]: AllDeclared[Name]['schema'];
 };
 
-/** The settings as callers write them: texts as in flags, or the types of a job file. */
-export const settingsSchema = z.strictObject(shape);
-
 /** All settings of a job file: the settings of every run, and a name, inputs and an output. */
 export const jobSchema = z.strictObject({
   name: z
@@ -38,8 +35,8 @@ export const jobSchema = z.strictObject({
   ...shape,
 });
 
-export type Settings = z.output<typeof settingsSchema>;
 export type JobSettings = z.output<typeof jobSchema>;
+export type Settings = Omit<JobSettings, 'name' | 'input' | 'output'>;
 
 /** The settings that a {@link SettingUse} takes, such as the commands that read the input. */
 export type SettingsFor<U extends SettingUse> = Pick<

@@ -2,7 +2,7 @@ import {readFileSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
 import {parse} from 'yaml';
 import {exitCodes} from '../../src/errors.ts';
-import {settingsSchema} from '../../src/job/settings.ts';
+import {jobSchema} from '../../src/job/settings.ts';
 import {runHere} from '../support/main.ts';
 import {lacks} from '../support/real-parts.ts';
 import {startRedis} from '../support/redis.ts';
@@ -128,7 +128,7 @@ it('Redis evicts nothing', () => {
 
 it('workers have longer to stop than a call may take', () => {
   const workers = own.filter(({command}) => command[1] === 'worker');
-  const {timeout} = settingsSchema.parse({});
+  const {timeout} = jobSchema.parse({input: []});
   expect(workers.map(({graceSeconds}) => graceSeconds * 1_000 > timeout)).toEqual([true, true]);
 });
 
