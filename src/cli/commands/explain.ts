@@ -111,10 +111,10 @@ function renderRow({explanation, used}: Explained): string {
   const {row, score, level, points, missing, rules, next} = explanation;
   const counted = Object.entries(points).map(([reason, add]) => {
     const held = rules.filter(rule => rule.reason === reason && rule.shadow !== true);
-    return [reason, signed(add), held.map(({when}) => when).join(' or '), describeAll(held)];
+    return [reason, signed(add), held.map(({when}) => when).join(' or '), describeRules(held)];
   });
   const shadows = rules.flatMap(rule =>
-    rule.shadow === true ? [[`${rule.reason} (shadow)`, 'not added', rule.when, describeAll([rule])]] : [],
+    rule.shadow === true ? [[`${rule.reason} (shadow)`, 'not added', rule.when, describeRules([rule])]] : [],
   );
   const lines = [...counted, ...shadows];
   const sum = Object.values(points).reduce((all, add) => all + add, 0);
@@ -140,7 +140,7 @@ function signed(add: number): string {
   return `${add < 0 ? '' : '+'}${add}`;
 }
 
-function describeAll(rules: Explained['explanation']['rules']): string {
+function describeRules(rules: Explained['explanation']['rules']): string {
   return rules
     .flatMap(({description, owner}) => [description, owner === undefined ? undefined : `(${owner})`])
     .filter(Boolean)

@@ -166,7 +166,7 @@ function renderSpend({by, groups, total}: Spend, since: string): string {
     ...groups.map(({name, spent, money, maybe_spent: maybe, calls, runs}) => [
       name,
       formatCount(spent),
-      ...(isPriced ? [sumText(money)] : []),
+      ...(isPriced ? [formatAmounts(money)] : []),
       ...[maybe, calls, runs].map(formatCount),
     ]),
   ]).split('\n');
@@ -179,12 +179,12 @@ function renderSpend({by, groups, total}: Spend, since: string): string {
 
 ${lines.join('\n')}
 
-${pluralize(total.spent, 'credit')}${isPriced ? ` (${sumText(total.money)})` : ''} spent${total.maybe_spent === 0 ? '' : ` and ${formatCount(total.maybe_spent)} perhaps`} in the last ${since}, by ${pluralize(total.calls, 'call')} of ${pluralize(total.runs, 'run')}.
+${pluralize(total.spent, 'credit')}${isPriced ? ` (${formatAmounts(total.money)})` : ''} spent${total.maybe_spent === 0 ? '' : ` and ${formatCount(total.maybe_spent)} perhaps`} in the last ${since}, by ${pluralize(total.calls, 'call')} of ${pluralize(total.runs, 'run')}.
 `;
 }
 
 /** Amounts of several currencies in one text: `12.40 EUR + 3.10 USD`. */
-function sumText(money: Spend['total']['money']): string {
+function formatAmounts(money: Spend['total']['money']): string {
   return Object.entries(money)
     .map(([currency, amount]) => formatAmount(amount, currency))
     .join(' + ');
@@ -198,15 +198,9 @@ function barOf(share: number, longest: number): string {
 }
 
 function spendAsCsv({by, groups}: Spend): string {
+  const figures = ['runs', 'calls', 'spent', 'maybe_spent'] as const;
   return csvTable(
     [by, 'runs', 'calls', 'credits_spent', 'credits_maybe_spent', 'money'],
-    groups.map(({name, runs, calls, spent, maybe_spent: maybe, money}) => [
-      name,
-      runs,
-      calls,
-      spent,
-      maybe,
-      sumText(money),
-    ]),
+    groups.map(group => [group.name, ...figures.map(name => group[name]), formatAmounts(group.money)]),
   );
 }
