@@ -14,6 +14,7 @@ import {expect, test} from 'vitest';
 import {moveAtomically, replaceFile, temporaryPathBeside, writeAtomically} from '../../src/disk/replace.ts';
 import {newDirectory} from '../support/new-directory.ts';
 import {whileAnothers} from '../support/other-user.ts';
+import {withFs} from '../support/with-fs.ts';
 
 const at = newDirectory();
 
@@ -54,6 +55,26 @@ test.each(ways)('a file that is %s to a link replaces the file that the link lea
     ['latest.csv', 'real'],
     ['out.csv'],
   ]);
+});
+
+test.each(ways)('the name of a file that is %s is durable once it is done', async (_, put) => {
+  const path = at('out.csv');
+  put(path, 'old');
+  const steps: string[] = [];
+  await withFs(
+    real => ({
+      renameSync(from, to) {
+        real.renameSync(from, to);
+        steps.push(`rename ${to}`);
+      },
+      fsyncSync(fd) {
+        real.fsyncSync(fd);
+        steps.push(`sync ${readlinkSync(`/proc/self/fd/${fd}`)}`);
+      },
+    }),
+    async () => put(path, 'new'),
+  );
+  expect(steps.slice(-2)).toEqual([`rename ${path}`, `sync ${at()}`]);
 });
 
 test.each(ways)('a file is never %s in the place of a directory or a named pipe', (_, put) => {
