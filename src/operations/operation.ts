@@ -109,6 +109,10 @@ export interface IntelligenceSpec<Name extends string = string, Data extends z.Z
 export const topKinds = ['countries', 'networks', 'domains', 'phone_countries'] as const;
 export type TopKind = (typeof topKinds)[number];
 
+/** An object with a value for each of these names. */
+export const recordOf = <Name extends string, T>(names: readonly Name[], make: (name: Name) => T) =>
+  Object.fromEntries(names.map(name => [name, make(name)])) as Record<Name, T>;
+
 export const text = z.string();
 export const flag = z.boolean();
 

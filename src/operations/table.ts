@@ -1,6 +1,7 @@
 import type {AnswersByOperation} from './answer-types.ts';
 import {email} from './email.ts';
 import {ip} from './ip.ts';
+import {recordOf} from './operation.ts';
 import {phone} from './phone.ts';
 import {verify} from './verify.ts';
 
@@ -40,13 +41,8 @@ export function fieldCanonicalizers(
   ]);
 }
 
-export function perOperation<T>(make: (name: Operation) => T): Record<Operation, T> {
-  return Object.fromEntries(operationNames.map(name => [name, make(name)])) as Record<Operation, T>;
-}
-
-export function perIntelligence<T>(make: (name: Intelligence) => T): Record<Intelligence, T> {
-  return Object.fromEntries(intelligenceNames.map(name => [name, make(name)])) as Record<Intelligence, T>;
-}
+export const perOperation = <T>(make: (name: Operation) => T) => recordOf(operationNames, make);
+export const perIntelligence = <T>(make: (name: Intelligence) => T) => recordOf(intelligenceNames, make);
 
 /** Joins names: `ip, phone or email`. Intl.ListFormat does that too, but delays every help text by 12 ms. */
 export function joinWithOr(names: readonly string[]): string {

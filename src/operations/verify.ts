@@ -16,6 +16,7 @@ import {
   flag,
   locationFields,
   type OperationSpec,
+  recordOf,
   text,
 } from './operation.ts';
 import {phoneHabits} from './phone/bare-digits.ts';
@@ -199,11 +200,5 @@ export function canonicalToken(
 export type VerifyInput = keyof typeof verifyInputs;
 export const verifyInputNames = Object.keys(verifyInputs) as readonly VerifyInput[];
 
-export function perVerifyInput<T>(
-  make: (beside: (typeof verifyInputs)[VerifyInput]) => T,
-): Record<VerifyInput, T> {
-  return Object.fromEntries(verifyInputNames.map(name => [name, make(verifyInputs[name])])) as Record<
-    VerifyInput,
-    T
-  >;
-}
+export const perVerifyInput = <T>(make: (beside: (typeof verifyInputs)[VerifyInput]) => T) =>
+  recordOf(verifyInputNames, name => make(verifyInputs[name]));

@@ -1,6 +1,7 @@
 import {type Target, targetKey} from '../columns/targets.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import type {CellResult} from '../ledger/lookup-outcome.ts';
+import {getAtPath} from '../operations/fields.ts';
 import {isOperation, type Operation, operationNames} from '../operations/table.ts';
 
 import {
@@ -152,15 +153,13 @@ function createPathReader(
 }
 
 function rowReader(columns: readonly string[], names: readonly string[]): ValueReader<RowView> {
-  const valuesOf = ({row}: RowView) =>
-    row.type === 'csv'
-      ? Object.fromEntries(columns.map((name, at) => [name, row.fields[at]] as const))
-      : row.value;
-  const read = fieldReader(valuesOf, names);
   const [name] = names;
-  if (name === undefined) return read;
-  const at = columns.indexOf(name);
-  return view => (view.row.type === 'csv' ? view.row.fields[at] : read(view));
+  const index = columns.indexOf(name ?? '');
+  return ({row}) => {
+    if (row.type !== 'csv') return getAtPath(row.value, names);
+    if (name !== undefined) return row.fields[index];
+    return Object.fromEntries(columns.map((column, at) => [column, row.fields[at]]));
+  };
 }
 
 /** The facts of the list for one lookup; undefined if its cell has no value. */

@@ -13,7 +13,7 @@ export interface Column {
   readonly says: ReadonlyMap<ColumnKind, HeaderMeaning>;
   /** True if the header, or a label in a row, says that the values are of someone other than the row's person. */
   readonly isAnothers: boolean;
-  /** True if the column has the first entry of a list in each row, such as `ips.0`. */
+  /** True if the column has the first entry of a list in each row, such as `ips.0`. Further entries have no path. */
   readonly isInList: boolean;
 }
 
@@ -44,7 +44,7 @@ export function listColumns(
       cell: createCellReader(name, names, index),
       says: readHeaderKinds(heading),
       isAnothers: namesSomeoneElse(heading),
-      isInList: place === undefined && isInList(name),
+      isInList: place === undefined && /\.0(?:\.|$)/.test(name),
     };
   });
 }
@@ -68,9 +68,4 @@ export function fieldPaths(names: readonly string[], rows: readonly Row[]): stri
   };
   for (const row of rows) if (row.type === 'ndjson') walk(row.value, '', MOST_LEVELS);
   return [...paths].filter(path => !objects.has(path));
-}
-
-/** True for a path through the first entry of a list, such as `ips.0`. Further entries have no path. */
-function isInList(path: string): boolean {
-  return /\.0(?:\.|$)/.test(path);
 }
