@@ -28,6 +28,7 @@ export interface CellRules {
   readonly zeroLost?: boolean;
 }
 
+/** Repairs that are made to a cell before it is judged. Their codes never change, as those of faults. */
 export type RepairCode = keyof typeof codes.repairs;
 
 /** A cell as read: its text without wrappings such as quotes, or the reason why it has no text. */

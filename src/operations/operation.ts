@@ -53,6 +53,7 @@ export interface OperationSpec<
    * kept for one output only.
    */
   readonly isRedeeming: boolean;
+  /** True if an answer shows that the same call was made before. */
   isReplay(answer: AnswerObject): boolean;
   /** The fields without one of which an answer says nothing; any known field if left out. */
   readonly core?: readonly string[];
@@ -156,6 +157,7 @@ export function defineIntelligence<const Name extends string, Data extends z.Zod
   };
 }
 
+/** The only error body that the interface defines. */
 export const errorBodySchema = z.object({
   success: z.literal(false),
   message: z.string().describe('A short error code; `invalid_token` is the only one the interface names.'),
