@@ -27,10 +27,8 @@ const VERDICTS: readonly (readonly [
   holds: (evidence: ColumnEvidence) => boolean,
   ...verdict: ['sure' | 'ask'] | ['name', Reason],
 ])[] = [
-  [e => e.says === 'named' && (e.values === 0 || e.fit >= HALF), 'sure'],
-  [e => e.says === 'named', 'ask'],
-  [e => e.says === 'harmless' && e.seeming >= HALF && e.fit >= HALF, 'sure'],
-  [e => e.says === 'harmless' && e.seeming >= HALF, 'ask'],
+  [e => e.isNamed && (e.values === 0 || e.fit >= HALF), 'sure'],
+  [e => e.isNamed, 'ask'],
   [e => e.telling >= NEARLY_ALL && e.mayBeOthers, 'name', 'alike'],
   [e => e.telling >= NEARLY_ALL, 'sure'],
   [e => e.says === 'mentioned' && !e.areDigits && e.likely >= NEARLY_ALL && e.fit >= HALF, 'sure'],
@@ -55,20 +53,11 @@ export function guessColumn(
   // A column with a reason of its own is reported only if its values mostly fit the kind.
   if (ownReason !== undefined && verdict !== 'name' && ofKind < HALF) return undefined;
   const meaning = column.says.get(operation);
-  const isByValues = evidence.says !== 'named' && verdict === 'name' && shown !== 'nothing';
+  const isByValues = verdict === 'name' && shown !== 'nothing';
   const reason = ownReason ?? shown;
   return {
-    ...{
-      operation,
-      column: column.name,
-      cell: column.cell,
-      values,
-      national,
-      listed,
-      ofKind,
-      reason,
-      distinct: distinct.size,
-    },
+    ...{operation, column: column.name, cell: column.cell},
+    ...{values, national, listed, ofKind, reason, distinct: distinct.size},
     verdict: reason === undefined ? verdict : 'name',
     share: values === 0 ? undefined : share,
     header: meaning === undefined || isByValues ? 'silent' : meaning.isPlain ? 'plain' : 'strange',
@@ -100,12 +89,10 @@ function gatherEvidence(
   const isShaped = ({text}: JudgedCell) => isLikely !== undefined && hasPhoneShape(text.trim());
   const isSeveral = ({text, country}: JudgedCell) =>
     text.split(PARTING).some(part => isLikely?.(part, country) !== false);
-  const [ofKind, likely, areDigits] = [
-    share(isOfKind),
-    share(cell => likelyOnes.has(cell)),
-    share(isBare) >= HALF || isOther || isCard,
-  ];
+  const [ofKind, likely] = [share(isOfKind), share(cell => likelyOnes.has(cell))];
+  const areDigits = share(isBare) >= HALF || isOther || isCard;
   const word = strengthOf(says.get(operation), values > 0 && (isLikely ? likely : ofKind) >= HALF);
+  /** Likely of the kind, or of its shape beside a header with a word of it. */
   const seems = (cell: JudgedCell) =>
     likelyOnes.has(cell) || (word !== 'silent' && !areDigits && isShaped(cell));
   return {
@@ -117,8 +104,8 @@ function gatherEvidence(
     fit: share(isFit),
     telling: share(cell => BEYOND(cell) || (cell.value !== undefined && tells(cell))),
     shaped: share(isShaped),
-    /** Values that are likely of the kind, or have its shape beside a header with a word of it. */
-    seeming: share(seems),
+    /** True if the header names the kind, or has a word of it that most values bear out. */
+    isNamed: word === 'named' || (word === 'harmless' && share(seems) >= HALF),
     perhaps: share(cell => seems(cell) || (LISTED(cell) && isSeveral(cell))),
     /** True if the values are digits that may be something else, such as customer numbers. */
     areDigits,
