@@ -152,7 +152,7 @@ function columnsOf({targets, guesses, countries, mentioned}: ColumnMapping) {
     .map(([setting, column]) => ({operation: 'verify' as const, column, how: `sent along (${setting})`}));
   return {
     columns: [...used.map(described), ...beside],
-    left_out: guesses.filter(({column}) => !used.some(one => one.column === column)).map(described),
+    left_out: guesses.filter(({column}) => !used.some(each => each.column === column)).map(described),
   };
 }
 
@@ -167,8 +167,8 @@ function countsOf(
   const lookups = operations.map(name => {
     const {empty, invalid, failed, skipped: filtered} = cells[name];
     const conditional = calls.operations[name].calls - firm.operations[name].calls;
-    const own = {values: sumOf(Object.values(cells[name])), empty, invalid: invalid + failed, filtered};
-    return [name, {...own, repaired: repaired[name], ...calls.operations[name], conditional}] as const;
+    const counts = {values: sumOf(Object.values(cells[name])), empty, invalid: invalid + failed, filtered};
+    return [name, {...counts, repaired: repaired[name], ...calls.operations[name], conditional}] as const;
   });
   return {
     rows: rows.written,

@@ -107,10 +107,10 @@ export class Claims {
   }
 
   close(): void {
-    const own = this.#holding;
-    if (own !== undefined) {
-      this.#attempt(({sql}) => sql.end.run(own.holder));
-      own.lock.remove();
+    const holding = this.#holding;
+    if (holding !== undefined) {
+      this.#attempt(({sql}) => sql.end.run(holding.holder));
+      holding.lock.remove();
     }
     this.#holding = undefined;
     this.#isLost = true;

@@ -43,7 +43,7 @@ export class LedgerFile {
   /** Disk space for outcomes on a full disk. A temporary ledger needs none: no session resumes it. */
   readonly #spare: SpareFile | undefined;
   #waiting = new Map<string, LedgerEntry>();
-  #counts: string;
+  #writtenCounts: string;
   #failure: unknown;
   /** Set once the disk is full: every further reservation throws this error. */
   #full: unknown;
@@ -63,7 +63,7 @@ export class LedgerFile {
       this.#db.close();
       throw error;
     }
-    this.#counts = toChecksummedJson(this.session.counts);
+    this.#writtenCounts = toChecksummedJson(this.session.counts);
   }
 
   /** The error that every write throws once a write has failed or writing has ended; undefined until then. */
@@ -230,12 +230,12 @@ export class LedgerFile {
       this.#db.transaction(() => {
         writeEntries(this.session.sql, this.#waiting.values());
         this.session.sql.endLeases.run(lease);
-        if (counts !== this.#counts) this.session.sql.count.run(counts);
+        if (counts !== this.#writtenCounts) this.session.sql.count.run(counts);
         more();
       }),
     );
     this.#waiting = new Map();
-    this.#counts = counts;
+    this.#writtenCounts = counts;
   }
 }
 

@@ -109,7 +109,7 @@ export class Ledger {
     return newEntry(lookup, wasSent ? {...noAttempts, mayBeCarriedOut: true} : noAttempts);
   }
 
-  /** True if this session bought the entry's outcome, or {@link useAnswersAfter} named it. It then holds, whatever the clock says. */
+  /** True if this session bought the entry's outcome, or {@link useAnswersAfter} allows it. It then holds, whatever the clock says. */
   isOfSession({answerNumber}: LedgerEntry): boolean {
     return answerNumber !== null && answerNumber > this.#boughtBefore;
   }

@@ -110,9 +110,9 @@ export function resolveColumnMapping(
   refuseWide('columns to look up', targets.length, MOST_TARGETS, job);
   refuseSecondTable(rows, targets);
   const isRead = detect || (settings.country ?? []).length > 0;
-  const own = countryColumnsOf(isRead ? phoneColumns(targets, settings) : [], choices);
-  const countries = new Map([...own].map(([phone, {name}]) => [phone, name]));
-  const cells = {...planCells(job, format, own), rules};
+  const phoneCountries = countryColumnsOf(isRead ? phoneColumns(targets, settings) : [], choices);
+  const countries = new Map([...phoneCountries].map(([phone, {name}]) => [phone, name]));
+  const cells = {...planCells(job, format, phoneCountries), rules};
   const planOf = (planned: readonly Target[]) => createRowPlanner(planned, cells, rows);
   const planAll = planOf(targets);
   const isLooked = ({operation, column}: ColumnGuess) =>
@@ -131,7 +131,7 @@ export function resolveColumnMapping(
       missingColumnWarning(column, format.columns, rows, setting),
     ),
     ...targets.map(({column}) => twoFieldsWarning(column, rows)),
-    ...[...new Set(own.values())].map(doubtOf),
+    ...[...new Set(phoneCountries.values())].map(doubtOf),
     ...(settings.defaultCountry === undefined ? all.filter(isLooked) : []).map(describeOtherCountries),
   ].filter(doubt => doubt !== undefined);
   return {
@@ -287,8 +287,8 @@ function columnsIn(
   if (!fromFile && format.columns.length <= MOST_COLUMNS)
     return detectColumns(format.columns, rows, {numbers, countries, fallback, rules, ...headers});
   // Of a list that is too wide to be searched, only the named columns are looked at.
-  const own = format.columns.length <= MOST_COLUMNS ? format.columns : [];
-  const names = new Set([...own, ...mentioned.map(([, column]) => column)]);
+  const searched = format.columns.length <= MOST_COLUMNS ? format.columns : [];
+  const names = new Set([...searched, ...mentioned.map(([, column]) => column)]);
   const columns = listColumns([...names], format.columns, headers);
   const phones = columns.filter(({name}) => numbers.includes(name));
   return {guesses: [], choices: chooseCountries(columns, phones, rows, countries)};

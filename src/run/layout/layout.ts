@@ -66,12 +66,12 @@ export function makeLayout(job: Job, source: RecordSource, startedAt: number, co
   const columns = planColumns(mapping.targets, fields, stale !== undefined);
   const format = outputFormat(job, source);
   const input = flattenedInputFormat(source, format);
-  const own = passthroughNames(input, format);
+  const names = passthroughNames(input, format);
   const nested = format.kind === 'ndjson' && !format.flatten;
   if (nested) refuseEnrichmentKeyClashes(columns, format.risk.length > 0);
   refuseClashes(
-    own.input,
-    [...own.added, ...(nested ? [] : addedNames(columns, format))],
+    names.input,
+    [...names.added, ...(nested ? [] : addedNames(columns, format))],
     mapping.targets,
     mapping.guesses.length > 0 ? [...new Set(mapping.countries.values())] : undefined,
   );
@@ -129,11 +129,11 @@ export function operationsOfTargets(targets: readonly Target[]): Operation[] {
 export function outputFormat({settings}: Job, {format}: RecordSource): OutputFormat {
   const named = settings.outputFormat;
   const kind = named === undefined ? format.kind : named === 'ndjson' ? 'ndjson' : 'csv';
-  const own = settings.delimiter ?? (format.kind === 'csv' ? format.delimiter : ',');
-  const isComma = named?.startsWith('csv') === true && own === '\t';
+  const delimiter = settings.delimiter ?? (format.kind === 'csv' ? format.delimiter : ',');
+  const isComma = named?.startsWith('csv') === true && delimiter === '\t';
   return {
     kind,
-    delimiter: named === 'tsv' ? '\t' : isComma ? ',' : own,
+    delimiter: named === 'tsv' ? '\t' : isComma ? ',' : delimiter,
     eol: kind === 'ndjson' && format.eol === '\r' ? '\n' : format.eol,
     // A CSV made from a legacy encoding gets a byte order mark: the user's program, such as an old Excel, would
     // read UTF-8 without one as that encoding. NDJSON gets one only if the NDJSON input has it, since parsers of

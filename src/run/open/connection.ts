@@ -121,12 +121,12 @@ export function planLanes(
   account: Limited,
 ): readonly LaneSettings[] {
   const {rate} = job.settings;
-  const rest = sharedRate(job, account);
+  const otherRate = sharedRate(job, account);
   const shared = operations.filter(name => rate?.[name] === undefined);
   const lanes: LaneSettings[] = operations
     .filter(name => rate?.[name] !== undefined)
-    .map(name => ({name, operations: [name], rate: atMost(rate?.[name] ?? rest, account)}));
-  if (shared.length > 0) lanes.push({name: 'all', operations: shared, rate: rest});
+    .map(name => ({name, operations: [name], rate: atMost(rate?.[name] ?? otherRate, account)}));
+  if (shared.length > 0) lanes.push({name: 'all', operations: shared, rate: otherRate});
   return within(account?.rate, lanes);
 }
 

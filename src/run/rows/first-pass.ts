@@ -110,8 +110,8 @@ export function countTurns(
     for (const lookup of lookups) {
       const entry = known.get(lookup.key);
       if (entry?.outcome !== undefined) continue;
-      const own = isUsable(stored?.get(lookup.key)) ? turns.renewals : turns.fresh;
-      own.add(lastAsked(entry, askedAt.get(lookup.key)), costOf(lookup));
+      const kind = isUsable(stored?.get(lookup.key)) ? turns.renewals : turns.fresh;
+      kind.add(lastAsked(entry, askedAt.get(lookup.key)), costOf(lookup));
     }
   });
   const lookupsIn = (record: InputRecord) => {

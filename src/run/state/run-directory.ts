@@ -33,7 +33,7 @@ interface LockedDirectory {
   readonly path: string;
   readonly lock: Lock;
   /** True if the run removes the directory once it is empty. False if the user made the directory. */
-  readonly own: boolean;
+  readonly isOurs: boolean;
   /** Files that the run may leave in the directory, in the order of their removal. */
   readonly files: readonly string[];
 }
@@ -118,14 +118,14 @@ function holdBeside(path: string, locked: LockedDirectory[]): boolean {
     return true;
   } catch (error) {
     if (!(error instanceof OutputError && error.code === 'no_locks')) throw error;
-    locked.push({path, lock: {made: makePrivateDirectory(path, true), release() {}}, own: true, files});
+    locked.push({path, lock: {made: makePrivateDirectory(path, true), release() {}}, isOurs: true, files});
     return false;
   }
 }
 
 function hold(path: string, ours: boolean, files: readonly string[]): LockedDirectory {
   const lock = takeLock(path, {ours, busy});
-  return {path, lock, own: ours || lock.made !== undefined, files};
+  return {path, lock, isOurs: ours || lock.made !== undefined, files};
 }
 
 function busy(who: string): Said {
@@ -260,8 +260,8 @@ function letGo(locked: readonly LockedDirectory[], isOver: (directory: LockedDir
   if (process.platform === 'win32') for (const {lock} of locked) lock.release();
   try {
     for (const {path, files} of over.toReversed()) for (const name of files) removeFile(join(path, name));
-    for (const {path, lock, own} of over) {
-      if (own) removeEmpty(resolve(path), resolve(lock.made ?? path));
+    for (const {path, lock, isOurs} of over) {
+      if (isOurs) removeEmpty(resolve(path), resolve(lock.made ?? path));
       // Without this sync, a power cut may bring removed files back. They would pass for the next run's.
       else syncDirectory(path);
     }

@@ -33,10 +33,10 @@ export interface RunIdentity {
 
 export type RunSpending = readonly [runId: string, spending: SpendingByOperation, attempts: AttemptCounts];
 
-/** The ledger's run with its spending; empty without one, or if it is the run `own`. */
-export function listLedgerRuns(ledger: Ledger, own?: string): RunSpending[] {
+/** The ledger's run with its spending; empty without one, or if it is the run `except`. */
+export function listLedgerRuns(ledger: Ledger, except?: string): RunSpending[] {
   const runId = readRunIdentity(ledger)?.runId;
-  return runId === undefined || runId === own ? [] : [[runId, ledger.spending, ledger.tally.attempts]];
+  return runId === undefined || runId === except ? [] : [[runId, ledger.spending, ledger.tally.attempts]];
 }
 
 export function readRunIdentity(ledger: Ledger): RunIdentity | undefined {
