@@ -1,12 +1,13 @@
 import type {RecordSource} from '../input/source.ts';
 import {warnIfUncheckedTls} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
+import {STORED} from '../ledger/answers/store.ts';
 import {Lookups} from '../lookup/lookups.ts';
 import {Timeline} from './counts/timeline.ts';
 import {completeKilledRuns} from './end/history.ts';
 import {type Layout, makeLayout, operationsOfTargets} from './layout/layout.ts';
 import {findAccountOfJob, openAccountBudget, raiseBudgetCounts} from './open/account.ts';
-import {keepOthersAnswers, openStoreOfRun, readyStore, STORED} from './open/answer-store.ts';
+import {keepOthersAnswers, openStoreOfRun, readyStore} from './open/answer-store.ts';
 import {type LookupResources, openConnectionOfJob, planLanes} from './open/connection.ts';
 import {type OpenedLookups, openLookups} from './open/open-lookups.ts';
 import {countList, countTurns, openInput} from './rows/first-pass.ts';

@@ -19,16 +19,19 @@ const RETRY_EVERY_MS = 1_000;
 /** Maximum milliseconds to wait for a locked store. After that, the run pays for values that may be in it. */
 const PATIENCE_MS = 30_000;
 
+/** Name under which the ledger keeps the number of its last answer that the store has, with all before it. */
+export const STORED = 'stored';
+
 /** The answers that a run has bought. The store reads from the ledger those that it could not write at once. */
 export interface RunAnswers {
   readonly ledger: Ledger;
-  /** The run's earlier sessions wrote all answers up to this number to the store. */
-  readonly stored: number;
   /** Time of the run's first start, if it notes for later runs which values it asked for. */
   readonly turn?: number | undefined;
 }
 
 export interface StoreOptions {
+  /** Returns the store's directory. It may throw. */
+  readonly locate: () => string;
   /** Endpoint and account of the answers, as a {@link scopeKey}. */
   readonly scope: string;
   /** The output: verdicts are kept for it alone. Undefined for an output that does not last: none are kept. */
@@ -63,7 +66,6 @@ const NO_FAILURE: FileUse = {since: undefined, retryAt: 0};
  */
 export class AnswerStore {
   readonly #options: StoreOptions | undefined;
-  readonly #locate: () => string;
   readonly #reading = {...NO_FAILURE};
   readonly #writing = {...NO_FAILURE};
   /** The values that this run is buying, and others; undefined while the store can't be used. */
@@ -92,11 +94,10 @@ export class AnswerStore {
   #isTold = false;
   #isClosed = false;
 
-  constructor(locate: () => string = () => '', options?: StoreOptions) {
-    this.#locate = locate;
+  constructor(options?: StoreOptions) {
     this.#options = options;
     if (options === undefined) return;
-    this.stored = options.own?.stored ?? 0;
+    this.stored = options.own?.ledger.getMeta<number>(STORED) ?? 0;
     // A killed session may not have written its last answers to the store. With 0, the next flush reads them
     // from the ledger.
     if (options.own !== undefined) this.#missed = 0;
@@ -345,9 +346,9 @@ export class AnswerStore {
   #attempt<T>(use: FileUse, work: (file: StoreFile) => T, patiently = false): T | undefined {
     if (this.#options === undefined || this.#isClosed || this.#lost) return undefined;
     if (!patiently && performance.now() < use.retryAt) return undefined;
-    const {scope, now} = this.#options;
+    const {locate, scope, now} = this.#options;
     try {
-      this.#directory ??= this.#locate();
+      this.#directory ??= locate();
       this.#file ??= new StoreFile(this.#directory, scope, now, BUSY_TIMEOUT_MS);
       const result = work(this.#file);
       Object.assign(use, NO_FAILURE);

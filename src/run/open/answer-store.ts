@@ -64,7 +64,8 @@ export function openAnswerStore(
   own?: RunAnswers,
 ): AnswerStore {
   if (store === false) return new AnswerStore();
-  return new AnswerStore(() => storeDirectory(store, io.env), {
+  return new AnswerStore({
+    locate: () => storeDirectory(store, io.env),
     scope,
     output: output.lasts ? resolve(output.name) : undefined,
     judge,
@@ -74,9 +75,6 @@ export function openAnswerStore(
     own,
   });
 }
-
-/** Name under which the ledger keeps the number of its answers that the store has. */
-export const STORED = 'stored';
 
 /** Milliseconds from its first start for which an unfinished run is one night: its own answers hold, whatever their age. */
 const NIGHT_MS = 7 * 86_400_000;
@@ -105,17 +103,13 @@ export function openStoreOfRun(
       say`This run began at ${new Date(startedAt).toISOString()}. Since then, ${pluralize(expired, 'answer')} of its own expired (${set('maxAge')}): these values are looked up again, and count again against ${set('maxCredits')}.`,
     );
   const turn = job.settings.publishOn.includes('budget') ? startedAt : undefined;
-  return {judge, store: openAnswerStore(job, scopeKeyOfJob(job), judge, io, ownAnswers(ledger, turn))};
-}
-
-function ownAnswers(ledger: Ledger, turn?: number): RunAnswers {
-  return {ledger, stored: ledger.getMeta<number>(STORED) ?? 0, turn};
+  return {judge, store: openAnswerStore(job, scopeKeyOfJob(job), judge, io, {ledger, turn})};
 }
 
 /** Writes answers of a run that is given up to the store, for the endpoint and account that bought them. */
 export async function keepOthersAnswers({job, io}: RunContext, ledger: Ledger): Promise<void> {
   if (ledger.owner === scopeKeyOfJob(job)) return;
-  const store = openAnswerStore(job, ledger.owner, () => undefined, io, ownAnswers(ledger));
+  const store = openAnswerStore(job, ledger.owner, () => undefined, io, {ledger});
   await store.flush(true);
   store.close();
 }
