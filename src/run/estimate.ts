@@ -207,10 +207,7 @@ function howFound(guesses: readonly ColumnGuess[], operation: Operation, column:
   return `${guess.verdict === 'sure' ? 'sure' : 'unsure'}: ${guess.header === 'silent' ? 'by its values alone, ' : 'by its header, '}${share}`;
 }
 
-/**
- * Milliseconds that all calls take, and calls a second of all lanes together. Both are null if no lane has a
- * rate. Lanes make calls in parallel.
- */
+/** Milliseconds that all calls take, and calls a second of all lanes, which work in parallel; null without any rate. */
 function timeAt(
   lanes: readonly LaneSettings[],
   callsOf: (operation: Operation) => number,

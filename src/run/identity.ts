@@ -25,10 +25,7 @@ export function answerScope(endpoint: Endpoint, settings: Job['settings']): Acco
   return {endpoint: endpointName(endpoint), label: settings.account};
 }
 
-/**
- * The key under which a job's answers, doubtful sends and spending are kept. For the embedded service, each version of
- * its data counts as an endpoint.
- */
+/** The key of a job's answers and spending. For the embedded service, each version of its data counts as an endpoint. */
 export function scopeKeyOfJob({endpoint, settings}: Job): string {
   const scope = answerScope(endpoint, settings);
   return scopeKey(
@@ -36,11 +33,7 @@ export function scopeKeyOfJob({endpoint, settings}: Job): string {
   );
 }
 
-/**
- * The endpoint's name in summaries and account files.
- *
- * @throws {UsageError} if the base URL is invalid.
- */
+/** The endpoint's name in summaries and account files. @throws {UsageError} if the base URL is invalid. */
 export function endpointName(
   endpoint: {readonly kind: 'embedded'} | {readonly kind: 'live'; readonly baseUrl: string},
 ): string {

@@ -90,11 +90,7 @@ function isNetworkFileSystem(directory: string): boolean {
   return NETWORK_FILE_SYSTEMS.has(Number(statfsSync(directory).type));
 }
 
-/**
- * The store's file, open for one endpoint and account.
- *
- * @throws SQLite's errors, in all methods.
- */
+/** The store's file, open for one endpoint and account. @throws SQLite's errors, in all methods. */
 export class StoreFile {
   readonly #db: Sqlite;
   readonly #path: string;

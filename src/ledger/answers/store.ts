@@ -60,10 +60,7 @@ interface FileUse {
 
 const NO_FAILURE: FileUse = {since: undefined, retryAt: 0};
 
-/**
- * Answers that runs share. A fault of the store never ends a run: the run then pays for its lookups. Without options it
- * has no answers, and keeps none.
- */
+/** Answers that runs share. A fault of the store never ends a run. Without options it has no answers, and keeps none. */
 export class AnswerStore {
   readonly #options: StoreOptions | undefined;
   readonly #reading = {...NO_FAILURE};
@@ -104,10 +101,7 @@ export class AnswerStore {
     this.#attempt(this.#reading, () => true);
   }
 
-  /**
-   * If another program has the store locked, resolves when the store can be read, or after the maximum wait.
-   * Returns undefined if there is nothing to wait for.
-   */
+  /** Waits for a store that another program has locked, up to the maximum; undefined if there is nothing to wait for. */
   ready(): Promise<void> | undefined {
     if (this.#options === undefined || this.#readable()) return undefined;
     if (this.#waits(this.#reading.since)) return this.#becomesReadable();

@@ -55,10 +55,7 @@ export class StoreAdmin {
     }));
   }
 
-  /**
-   * Removes an operation's answers and rejections that are older than these ages (milliseconds) on the date `today`
-   * (milliseconds since the epoch). Returns their number.
-   */
+  /** Removes an operation's answers and rejections past these ages at `today`, all in ms. Returns their number. */
   async prune(
     operation: Operation,
     {answers, rejections}: {readonly answers: number; readonly rejections: number},
@@ -69,10 +66,7 @@ export class StoreAdmin {
     return removeAnswers(this.#db, past);
   }
 
-  /**
-   * Removes all answers and rejections that were bought from `since` to before `until` (milliseconds since the epoch), of
-   * one operation or of all. Returns their number.
-   */
+  /** Removes what was bought from `since` to before `until` (ms since the epoch). Returns its number. */
   async purgeBought(since: number, until: number, operation?: Operation): Promise<number> {
     purgeLeftAnswers(this.#directory, BUSY_TIMEOUT_MS);
     const of = operation === undefined ? '' : ` AND operation = '${operation}'`;
@@ -86,10 +80,7 @@ export class StoreAdmin {
     return keys.reduce((sum, key) => sum + remove.run(key), 0);
   }
 
-  /**
-   * Returns freed space to the file system. Stops early if a run locks the file. Then the file only stays
-   * larger: removed answers are already overwritten.
-   */
+  /** Returns freed space to the file system. Stops early if a run locks the file: then the file only stays larger. */
   async giveBack(): Promise<void> {
     try {
       await returnFreePages(this.#db);
@@ -103,12 +94,7 @@ export class StoreAdmin {
   }
 }
 
-/**
- * Keeps the store from growing forever. Removes answers that are too old for every job. Works for a short time; the next
- * run continues.
- *
- * @throws SQLite's errors, such as that another run is writing.
- */
+/** Removes answers that are too old for every job, for a short time; the next run continues. @throws SQLite's errors. */
 export async function pruneStoreFile(directory: string, needs: StoreNeeds): Promise<void> {
   if (!existsSync(join(directory, STORE_FILE))) return;
   const db = openStoreFile(directory, 0);
@@ -154,10 +140,7 @@ function behindSentence(now: number, newest: number): string {
   return `The clock of this machine says ${says} UTC; a run before this one ended at ${ended} UTC. If the clock is wrong, set it.`;
 }
 
-/**
- * Removes answers that fulfil an SQL condition, the oldest first, in short transactions; stops at `until` (by
- * `performance.now`). Returns their number.
- */
+/** Removes answers that fulfil an SQL condition, oldest first, until `until` (`performance.now`). Returns their number. */
 async function removeAnswers(
   db: Sqlite,
   condition: string,
@@ -174,10 +157,7 @@ async function removeAnswers(
   return removed;
 }
 
-/**
- * Returns free pages to the file system, in short steps. A full VACUUM would lock out every run meanwhile. Between the
- * steps, others may free more pages.
- */
+/** Returns free pages to the file system, in short steps: a full VACUUM would lock out every run meanwhile. */
 async function returnFreePages(db: Sqlite, until = Number.POSITIVE_INFINITY): Promise<void> {
   while (db.pragma('freelist_count') > 0 && performance.now() < until) {
     const before = db.pragma('page_count');

@@ -15,10 +15,7 @@ export interface ValidityTerm {
  */
 export type Validity = 'fresh' | 'stale' | 'early';
 
-/**
- * Milliseconds after which a second refusal of a value is believed. So the nightly run after the first may believe it,
- * and none of the same night, in which the service has the same trouble.
- */
+/** Milliseconds after which a second refusal of a value is believed: by the next night's run, by none of the same night. */
 const BELIEVED_AFTER_MS = 12 * 3_600_000;
 
 /** Returns the validity of an outcome; undefined if the outcome was not bought, or is of no use. */

@@ -4,9 +4,7 @@ import type {LedgerEntry, Reservation} from './ledger-entry.ts';
 import {type RunCounts, totalSpending} from './tally.ts';
 
 export interface CreditLimits {
-  /**
-   * Maximum for spent, maybe spent and reserved credits together. Money in this file is in thousandths of a credit.
-   */
+  /** Maximum of spent, maybe spent and reserved credits, in thousandths of a credit, as all money in this file. */
   readonly maxCredits?: number | undefined;
   /** The account's limits of a day and a month. Other runs share them. */
   readonly account?: AccountBudget | undefined;

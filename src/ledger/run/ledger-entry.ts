@@ -39,10 +39,7 @@ export function removeInterruptedCall(history: ValueHistory): ValueHistory {
   return {...history, ...before, mayBeCarriedOut: before.doubts + before.kills > 0};
 }
 
-/**
- * All that the ledger knows of a value at one endpoint and account. The ledger changes this object as attempts end, and
- * writes it as a whole.
- */
+/** All that the ledger knows of a value. The ledger changes this object as attempts end, and writes it as a whole. */
 export interface LedgerEntry extends LookupKey {
   history: ValueHistory;
   /** The value's final outcome; undefined until it has one. */
@@ -51,10 +48,7 @@ export interface LedgerEntry extends LookupKey {
   interrupted: number | undefined;
   /** Place of the value's last booked call in the order of sending: see {@link sendOrder}. 0 without a call. */
   sendOrder: number;
-  /**
-   * Number of the outcome among the answers that the run bought, from 1; 0 for a rejection that is not judged yet; null
-   * for an outcome without a call.
-   */
+  /** Number of the outcome among the run's answers, from 1; 0 for a rejection that is not judged; null without a call. */
   answerNumber: number | null;
   /** True once this session used the value. Its outcome then holds for the session, whatever its age. */
   isUsed: boolean;

@@ -207,10 +207,7 @@ export class LedgerFile {
     }
   }
 
-  /**
-   * Reserves disk space for the outcomes of `calls` in flight, before other programs fill the disk. Throws if there is
-   * no space.
-   */
+  /** Reserves disk space for the outcomes of `calls` in flight, before other programs fill the disk. Throws without space. */
   #demandSpace(calls: number): void {
     if (this.#full !== undefined) throw this.#full;
     try {
@@ -247,10 +244,7 @@ const STEP_BYTES = 1_048_576;
 /** The file repeats a random block of this size, since some file systems would compress equal bytes. */
 const BLOCK_BYTES = 65_536;
 
-/**
- * Reserves disk space with a file. When the disk is full, `release` removes the file, so that a run can
- * still store the answers that it has paid for.
- */
+/** Reserves disk space with a file. On a full disk, `release` makes room for the answers that a run has paid for. */
 export class SpareFile {
   readonly #path: string;
   #heldBytes = 0;

@@ -20,10 +20,7 @@ import {
 } from './ledger-rows.ts';
 import {bookInterrupted, type RunCounts, zeroRunCounts} from './tally.ts';
 
-/**
- * Opens a ledger's file, or creates it. `full`: true if a transaction must survive a power cut, as a credit limit
- * needs. Otherwise it survives only the end of the process.
- */
+/** Opens a ledger's file, or creates it. `full`: true if a transaction must survive a power cut. Throws for damage. */
 export function openLedgerFile(path: string, full: boolean): Sqlite {
   const db = openFile(path, full);
   try {
@@ -81,10 +78,7 @@ export function ledgerUnwritableError(reason: string, cause: unknown): OutputErr
 
 export type LedgerSession = ReturnType<typeof beginLedgerSession>;
 
-/**
- * Begins a session at an endpoint and account (`key`). Returns what the file tells, and the number of calls that were in
- * flight when the last session ended.
- */
+/** Begins a session at an endpoint and account (`key`): books what a killed one left. Returns what the file tells. */
 export function beginLedgerSession(db: Sqlite, key: string) {
   return db.transaction(() => {
     const owner = keepOneOwner(db, key);
@@ -136,10 +130,7 @@ function readRunCounts(db: Sqlite): RunCounts {
   };
 }
 
-/**
- * Books calls as maybe charged that were in flight when a session was killed: the calls of a lease that are not booked
- * under it. Returns their number, and the run's counts.
- */
+/** Books as maybe charged what a killed session had in flight: the calls of a lease that are not booked under it. */
 function recoverLeases(
   db: Sqlite,
   sql: LedgerStatements,

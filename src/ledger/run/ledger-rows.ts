@@ -192,10 +192,7 @@ export function writeEntries(sql: LedgerStatements, entries: Iterable<LedgerEntr
   for (const entry of entries) sql.put.run(entry.key, entry.operation, ...columnsOf(entry));
 }
 
-/**
- * Begins a new count at this endpoint and account (`key`): nothing is spent, and a value's doubts count as one. Values of
- * another endpoint or account are forgotten.
- */
+/** Begins a new count at `key`: nothing is spent, doubts count as one. Values of another endpoint or account go. */
 export function resetSpending(db: Sqlite, key: string): void {
   db.exec('UPDATE value SET doubts = min(doubts, 1) WHERE sent > 0');
   if (db.prepare('UPDATE scope SET key = ?1 WHERE key <> ?1').run(key) > 0) db.exec('DELETE FROM value');

@@ -100,10 +100,7 @@ function latencyBucket(ms: number): number {
   return Math.max(0, Math.ceil(Math.log(Math.max(ms, 1)) / GROWTH));
 }
 
-/**
- * Percentile `p` (0 to 1) of the latencies, in milliseconds; null without calls. It is rounded up to the end
- * of a latency bucket.
- */
+/** Percentile `p` (0 to 1) of the latencies, in milliseconds, rounded up to the end of a bucket; null without calls. */
 export function latencyPercentile(tally: Tally, p: number): number | null {
   const buckets = Object.entries(tally.latency).map(([bucket, count]) => [Number(bucket), count] as const);
   const total = buckets.reduce((sum, [, count]) => sum + count, 0);

@@ -229,11 +229,7 @@ function phoneColumns(targets: readonly Target[], {verdict}: Job['settings']): s
   return verdict?.phone === undefined ? phones : [...phones, verdict.phone];
 }
 
-/**
- * Finds the country column of each phone column.
- *
- * @throws {UsageError} if it is not certain which country column a phone column has.
- */
+/** Finds the country column of each phone column. @throws {UsageError} if one is not certain. */
 function countryColumnsOf(phones: readonly string[], choices: CountryColumns): Map<string, Column> {
   const found = new Map<string, Column>();
   for (const phone of phones) {

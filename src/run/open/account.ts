@@ -59,11 +59,7 @@ export function findAccount(
   return found;
 }
 
-/**
- * {@link findAccount} for a run.
- *
- * @throws {UsageError} also if the host is not to get the key: {@link refuseStrangeHost}.
- */
+/** {@link findAccount} for a run. @throws {UsageError} also by {@link refuseStrangeHost}. */
 export function findAccountOfJob(job: Job, {env, warn}: World): AccountLimits | undefined {
   refuseStrangeHost(job, env);
   return findAccount(answerScope(job.endpoint, job.settings), env, warn);
@@ -89,11 +85,7 @@ export function refuseStrangeHost(job: Pick<Job, 'endpoint' | 'fromFile' | 'plac
   );
 }
 
-/**
- * The path of an account's file.
- *
- * @throws an error if there is no home directory.
- */
+/** The path of an account's file. @throws an error if there is no home directory. */
 export function accountFilePath(name: string, env: Env): string {
   return join(userDirectory('config', env), 'accounts', name);
 }
@@ -141,11 +133,7 @@ function readAccount(path: string): AccountLimits {
   return {...file, path, key: scopeKey({endpoint, label})};
 }
 
-/**
- * Opens the account's count of credits; undefined without a limit of a day or a month.
- *
- * @throws {OutputError} if earlier spending can't be read: then nothing may be spent.
- */
+/** Opens the account's count of credits; undefined without a limit. @throws {OutputError} if it can't be read. */
 export function openAccountBudget(account: AccountLimits | undefined, io: World): AccountBudget | undefined {
   const {env, now, warn} = io;
   if (account === undefined) return undefined;
@@ -170,10 +158,7 @@ export function exhaustedMessage({period, limit, renewsAt}: ExhaustedLimit): str
 /** Milliseconds after a period's start within which an answer may come to a call of the period before. */
 const LONGEST_CALL_MS = 3_600_000;
 
-/**
- * Raises counts that lack credits which the history or the answer store show. Their file is lost, or older: a limit that
- * was used up would be free again.
- */
+/** Raises counts that lack credits which the history or the answer store show: their file is lost, or older. */
 export function raiseBudgetCounts(
   budget: AccountBudget | undefined,
   job: Job,

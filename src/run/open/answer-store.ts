@@ -38,10 +38,7 @@ export function storesRejections({settings: {store, maxAge}}: Job): boolean {
   return store !== false && rejectionAgeMs(maxAge) > 0;
 }
 
-/**
- * At the end of a run, deletes from the store the answers that no job can use. Errors are silent: the run has
- * reported trouble with the store already, and the next run tries again.
- */
+/** Deletes from the store the answers that no job can use. Errors are silent: the next run tries again. */
 export async function pruneAnswerStore(job: Job, io: World): Promise<void> {
   const {store} = job.settings;
   if (store === false) return;

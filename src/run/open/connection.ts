@@ -111,10 +111,7 @@ function atMost(rate: Rate | 'unlimited', account: Limited): Rate | 'unlimited' 
   return account?.rate !== undefined && perSecond(account.rate) < perSecond(rate) ? account.rate : rate;
 }
 
-/**
- * A lane for each operation with its own rate, and one for all others.
- * Together their rates are at most the account's.
- */
+/** A lane for each operation with its own rate, and one for all others. Together their rates are at most the account's. */
 export function planLanes(
   job: Job,
   operations: readonly Operation[],

@@ -164,10 +164,7 @@ async function joinFleet(
   });
 }
 
-/**
- * Books calls that an earlier session of this run gave to the fleet. At that session's end, the ledger booked them
- * as lost. Workers finished them since, and their answers are paid for.
- */
+/** Books calls that an earlier session booked as lost: workers of the fleet finished them since, and they are paid for. */
 export async function bookCollected(
   fleet: Pick<Fleet, 'collect'>,
   {job: {settings}, io}: RunContext,
@@ -196,10 +193,7 @@ function interruptedCall(ledger: Ledger, first: string, dispatch: number): Ledge
   }
 }
 
-/**
- * Identifies the state directory that counts the account's credits: a hash of this host and the directory's
- * path. Undefined for an account without a credit limit.
- */
+/** Identifies the state directory that counts the account's credits, as a hash; undefined for an account without limits. */
 function creditsCounter(account: AccountLimits, env: World['env']): string | undefined {
   if (account.max_credits_per_day === undefined && account.max_credits_per_month === undefined)
     return undefined;

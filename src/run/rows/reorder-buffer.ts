@@ -11,10 +11,7 @@ export interface PendingRecord {
   missing: number;
   /** Approximate bytes of memory of the record; they grow with its answers. */
   bytes: number;
-  /**
-   * True once the record is in the window and its bytes are counted there. A lookup that its condition
-   * excludes may have its result earlier.
-   */
+  /** True once the record is in the window, which counts its bytes. A lookup that is excluded may have its result earlier. */
   queued: boolean;
   /** Answers that were parsed for the conditions of the record's other lookups, by target. */
   answers?: readonly unknown[];
@@ -26,10 +23,7 @@ export type ReadyRecord = PendingRecord & {readonly results: readonly CellResult
 const WINDOW_BYTES = 64 * 1_048_576;
 /** Maximum records taken at once. More would live so long that the garbage collector moves them to old space. */
 const TAKE_AT_ONCE = 256;
-/**
- * Reading pauses at this many records in the window if the first of them is complete. Then only the writer is
- * behind, and more records would only fill the memory.
- */
+/** Reading pauses at this many records in the window if the first of them is complete: then only the writer is behind. */
 const AHEAD_OF_WRITER = 2 * TAKE_AT_ONCE;
 
 /** Maximum records taken at once if the window has a limit of its own: the next ones are looked up while these are used. */

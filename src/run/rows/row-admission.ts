@@ -78,10 +78,7 @@ export class RowAdmission {
     this.#stages = stages;
   }
 
-  /**
-   * Puts records into the window, as many as it has room for, and submits their lookups. Resolves with their number when
-   * the caller may pass more records.
-   */
+  /** Puts as many records into the window as it has room for, and submits their lookups. Resolves with their number. */
   async admit(given: readonly InputRecord[]): Promise<number> {
     const {window, lookups} = this.#stages;
     const records = given.slice(0, await window.waitForRoom());

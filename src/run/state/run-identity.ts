@@ -88,10 +88,7 @@ export function beginOrResumeRun(
 /** Milliseconds from its first start for which a run that ended without an answer is the same night. */
 const NIGHT_MS = 20 * 3_600_000;
 
-/**
- * True if a start continues the counts of a run that put its output in place without an answer: it is of the same list,
- * within {@link NIGHT_MS}.
- */
+/** True if a start continues the counts of a run that ended without an answer: of the same list, within {@link NIGHT_MS}. */
 export function isSameNight(
   {run, owners: [owner = '']}: LedgerState<RunIdentity>,
   job: Job,
