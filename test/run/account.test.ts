@@ -12,6 +12,7 @@ import {ips, openStage, type Stage} from '../support/stage.ts';
 import {whole} from '../support/whole.ts';
 
 const DAY_MS = 86_400_000;
+const ACCOUNT = '../home/config/bulk-enrich/accounts/a.yaml';
 
 test.each([
   ['another name of the host', (url: string) => url.replace('127.0.0.1', 'localhost'), true],
@@ -71,10 +72,7 @@ test("an account's credits are for all its jobs, by day and by month, and a run 
 test('a single lookup takes its credit like a run', async () => {
   await using service = await startService();
   using sandbox = createSandbox();
-  sandbox.write(
-    '../home/config/bulk-enrich/accounts/a.yaml',
-    `endpoint: ${service.url}\nrate: 2/s\nmax_credits_per_month: 2\n`,
-  );
+  sandbox.write(ACCOUNT, `endpoint: ${service.url}\nrate: 2/s\nmax_credits_per_month: 2\n`);
   const lookup = (...flags: string[]) => runHere(sandbox, ['lookup', 'ip', '203.0.113.7', ...flags], service);
   expect((await lookup('--cost', 'ip=3')).code).toBe(7);
   expect([(await lookup()).code, (await lookup()).code]).toEqual([0, 0]);
@@ -89,8 +87,7 @@ test('a single lookup takes its credit like a run', async () => {
 test('an account without a file is refused where its endpoint has files of others: nothing is sent without limits', async () => {
   await using service = await startService();
   using sandbox = createSandbox();
-  const file = '../home/config/bulk-enrich/accounts/a.yaml';
-  sandbox.write(file, `endpoint: ${service.url}\naccount: a\nmax_credits_per_day: 10\n`);
+  sandbox.write(ACCOUNT, `endpoint: ${service.url}\naccount: a\nmax_credits_per_day: 10\n`);
   sandbox.write('list.csv', ips(20));
   const commands = [
     ['run', 'list.csv', '--ip', 'ip', '--quiet'],
@@ -118,7 +115,7 @@ test('an account without a file is refused where its endpoint has files of other
 test('plan and the first line of a run tell the rate that the account allows to all operations together', async () => {
   await using service = await startService();
   using sandbox = createSandbox();
-  sandbox.write('../home/config/bulk-enrich/accounts/a.yaml', `endpoint: ${service.url}\nrate: 10/s\n`);
+  sandbox.write(ACCOUNT, `endpoint: ${service.url}\nrate: 10/s\n`);
   const rows = Array.from({length: 5}, (_, n) => `203.0.113.${n},p${n}@example.com\n`);
   sandbox.write('list.csv', `ip,email\n${rows.join('')}`);
   const flags = ['list.csv', '--ip', 'ip', '--email', 'email', '--rate', 'ip=10/s,email=10/s'];
@@ -130,10 +127,7 @@ test('plan and the first line of a run tell the rate that the account allows to 
 
 describe('a call that was made beside runs', () => {
   const account = (sandbox: Sandbox, url: string, perDay: number) =>
-    sandbox.write(
-      '../home/config/bulk-enrich/accounts/a.yaml',
-      `endpoint: ${url}\nmax_credits_per_day: ${perDay}\n`,
-    );
+    sandbox.write(ACCOUNT, `endpoint: ${url}\nmax_credits_per_day: ${perDay}\n`);
   const lookup = ['lookup', 'ip', '203.0.113.7'];
   const verify = ['verify', '--token', 't', '--action', 'signup'];
   const doctor = ['doctor', '--call'];
@@ -300,7 +294,7 @@ describe("an account's count that is lost or older in the middle of a day", () =
     await using service = await startService();
     using sandbox = createSandbox();
     const account = `endpoint: ${service.url}\nmax_credits_per_month: 100\n`;
-    sandbox.write('../home/config/bulk-enrich/accounts/a.yaml', account);
+    sandbox.write(ACCOUNT, account);
     const run = (rows: number, from: number) => {
       sandbox.write('list.csv', ips(rows, from));
       return runHere(sandbox, ['run', 'list.csv', '--ip', 'ip', '--quiet', '--force'], service);
