@@ -233,22 +233,28 @@ export function describeJsonKind(value: unknown): string {
  */
 export function jsonMembers(text: string): Map<string, string> {
   const members = new Map<string, string>();
-  let isInText = false;
-  let depth = 0;
   let start = text.indexOf('{') + 1;
   let name: string | undefined;
-  for (const {0: token, index} of text.matchAll(/\\.|["{}[\],:]/g)) {
-    if (token === '"') isInText = !isInText;
-    else if (isInText) continue;
-    else if (token === '{' || token === '[') depth += 1;
-    else if (depth === 1 && token === ':') {
-      name = JSON.parse(text.slice(start, index)) as string;
-      start = index + 1;
-    } else if (depth === 1) {
-      if (name !== undefined) members.set(name, text.slice(start, index).trim());
+  let depth = 1;
+  for (let at = start; at < text.length; at++) {
+    const character = text[at];
+    if (character === '"') at = endOfString(text, at);
+    else if (character === '{' || character === '[') depth += 1;
+    else if (depth === 1 && character === ':') {
+      name = JSON.parse(text.slice(start, at)) as string;
+      start = at + 1;
+    } else if (depth === 1 && (character === ',' || character === '}')) {
+      if (name !== undefined) members.set(name, text.slice(start, at).trim());
       name = undefined;
-      start = index + 1;
-    } else if (token === '}' || token === ']') depth -= 1;
+      start = at + 1;
+    } else if (character === '}' || character === ']') depth -= 1;
   }
   return members;
+}
+
+/** The index of the closing quote of the string that begins at `from`. */
+function endOfString(text: string, from: number): number {
+  let at = from + 1;
+  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  return at;
 }
