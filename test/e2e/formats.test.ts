@@ -3,22 +3,14 @@ import {gunzipSync, gzipSync} from 'node:zlib';
 import {parse} from 'csv-parse/sync';
 import {afterAll, beforeAll, beforeEach, expect, test} from 'vitest';
 import {reply} from '../support/api-server-reply.ts';
-import {createSandbox, type Sandbox} from '../support/command.ts';
+import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
-import {FAST, type Service, startService} from './service.ts';
+import {opened} from '../support/opened.ts';
+import {FAST, startService} from './service.ts';
 
-let service: Service;
-let sandbox: Sandbox;
-
-beforeAll(async () => {
-  service = await startService();
-  return () => service.close();
-});
-beforeEach(() => {
-  sandbox = createSandbox();
-  service.setScript(undefined);
-  return () => sandbox[Symbol.dispose]();
-});
+const service = opened(startService, beforeAll);
+const sandbox = opened(createSandbox);
+beforeEach(() => service.setScript(undefined));
 afterAll(() => expect(service.ledger.violations).toEqual([]));
 
 const CITY = ['--fields', 'ip.city', ...FAST];
@@ -56,12 +48,12 @@ test('NDJSON keeps its numbers, its order and its spelling', async () => {
   ];
   sandbox.write('list.ndjson', `${lines.join('\n')}\n`);
   await enrich(['list.ndjson', '--ip', 'ip', ...FAST]);
-  const answer = (text: string) => `"enrichment":{"ip":${text}}}`;
-  expect(sandbox.read('list.enriched.ndjson').split('\n')).toEqual([
-    `${lines[0]?.slice(0, -1)},${answer('{"status":"ok","error":null,"data":{"city":"=Berlin","latitude":-122.4,"phone":"192.0.2.1"}}')}`,
-    `${lines[1]?.slice(0, -1)},${answer('{"status":"invalid","error":"ip_malformed","data":null}')}`,
-    '',
-  ]);
+  const results = [
+    '{"status":"ok","error":null,"data":{"city":"=Berlin","latitude":-122.4,"phone":"192.0.2.1"}}',
+    '{"status":"invalid","error":"ip_malformed","data":null}',
+  ];
+  const expected = lines.map((line, n) => `${line.slice(0, -1)},"enrichment":{"ip":${results[n]}}}\n`);
+  expect(sandbox.read('list.enriched.ndjson')).toBe(expected.join(''));
 });
 
 test('CSV to NDJSON and back: the same values in the same columns', async () => {
@@ -112,40 +104,27 @@ test('a header alone is a success; columns that are not named are left out', asy
 test('a column that no NDJSON row has is a warning with the name that is near', async () => {
   sandbox.write('list.ndjson', '{"ip":"192.0.2.1","email":null}\n');
   const args = ['run', 'list.ndjson', '--ip', 'ip', '--email', 'e_mail', ...FAST];
-  expect(await runHere(sandbox, args, {env: service.env})).toMatchObject({
-    code: 0,
-    stderr: expect.stringContaining(
-      '--email: the first rows have nothing in "e_mail". Did you mean "email"?',
-    ),
-  });
+  const {code, stderr} = await runHere(sandbox, args, {env: service.env});
+  expect(code).toBe(0);
+  expect(stderr).toContain('--email: the first rows have nothing in "e_mail". Did you mean "email"?');
 });
 
 test('verdicts: the values beside the token are sent with it, and test actions are free', async () => {
   const before = service.ledger.creditsByOperation.verify;
-  sandbox.write(
-    'list.csv',
-    'session,user,mail,tel\ntok-1,u1,jo@example.com,+12025550143\ntok-2,,not one,12\ntok-1,u1,jo@EXAMPLE.com,+1 202 555 0143\n,u2,,\n',
-  );
+  const rows = ['tok-1,u1,jo@example.com,+12025550143', 'tok-2,,not one,12'];
+  const again = 'tok-1,u1,jo@EXAMPLE.com,+1 202 555 0143';
+  sandbox.write('list.csv', `${['session,user,mail,tel', ...rows, again, ',u2,,'].join('\n')}\n`);
   const bodies: unknown[] = [];
-  service.setScript(call => {
-    bodies.push(call.body);
-    return undefined;
-  });
+  service.setScript(({body}) => void bodies.push(body));
   const action = 't/FFFFFFFFFFFFF/111111111';
   const verdict = `token=session,action=${action},id=user,email=mail,phone=tel`;
   await enrich(['list.csv', '--verdict', verdict, '--fields', 'can_pass,user_id', ...FAST]);
-  const first = {
-    api_key: expect.any(String),
-    action_id: action,
-    token: 'tok-1',
-    id: 'u1',
-    email: 'jo@example.com',
-    phone_number: '+12025550143',
-  };
+  const all = {api_key: expect.any(String), action_id: action};
+  const first = {...all, token: 'tok-1', id: 'u1', email: 'jo@example.com', phone_number: '+12025550143'};
   // A later row with the same token asks again, after the first.
-  expect(bodies).toEqual([first, {api_key: expect.any(String), action_id: action, token: 'tok-2'}, first]);
-  const rows = parse(sandbox.read('list.enriched.csv')) as string[][];
-  expect(rows.map(row => row.slice(4))).toEqual([
+  expect(bodies).toEqual([first, {...all, token: 'tok-2'}, first]);
+  const written = parse(sandbox.read('list.enriched.csv')) as string[][];
+  expect(written.map(row => row.slice(4))).toEqual([
     ['verdict_status', 'verdict_error', 'verdict_user_id', 'verdict_can_pass'],
     ['ok', '', 'u1', 'true'],
     ['ok', '', '', 'true'],
@@ -177,9 +156,7 @@ test('a list of objects, and objects over several lines, come out one a line; gz
   sandbox.write('list.json', '[\n {"ip": "192.0.2.1",\n  "n": 1e400},\n {"ip": "192.0.2.2"}\n]\n');
   await enrich(['list.json', '--ip', 'ip', '--fields', 'ip.city', ...FAST]);
   const written = sandbox.read('list.enriched.ndjson');
-  expect(written.split('\n')[0]).toMatch(
-    /^\{"ip": "192\.0\.2\.1","n": 1e400,"enrichment":\{"ip":\{"status":"ok"/,
-  );
+  expect(written).toMatch(/^\{"ip": "192\.0\.2\.1","n": 1e400,"enrichment":\{"ip":\{"status":"ok"/);
   sandbox.write('two.json', '{\n "ip": "192.0.2.1",\n "n": 1e400\n}\n{"ip": "192.0.2.2"}\n');
   await enrich(['two.json', '--ip', 'ip', '--fields', 'ip.city', '-o', 'two.ndjson.gz', ...FAST]);
   const unzipped = gunzipSync(readFileSync(sandbox.path('two.ndjson.gz'))).toString();
@@ -187,10 +164,8 @@ test('a list of objects, and objects over several lines, come out one a line; gz
 });
 
 test('flattened: NDJSON to CSV, and CSV to NDJSON', async () => {
-  sandbox.write(
-    'list.ndjson',
-    '{"user":{"ip":"192.0.2.1","tags":["a"]}}\n{"user":{"ip":"192.0.2.2","n":{"x":1}}}\n',
-  );
+  const [one, two] = ['{"user":{"ip":"192.0.2.1","tags":["a"]}}', '{"user":{"ip":"192.0.2.2","n":{"x":1}}}'];
+  sandbox.write('list.ndjson', `${one}\n${two}\n`);
   const flat = ['--flatten', '--fields', 'ip.is_vpn', ...FAST];
   await enrich(['list.ndjson', '--ip', 'user.ip', '-o', 'out.csv', ...flat]);
   const [head, first] = parse(sandbox.read('out.csv')) as string[][];
@@ -198,11 +173,8 @@ test('flattened: NDJSON to CSV, and CSV to NDJSON', async () => {
   expect(head?.slice(0, 6)).toEqual(columns.split(' '));
   expect(first?.slice(0, 5)).toEqual(['192.0.2.1', '["a"]', '', '', 'ok']);
   await enrich(['out.csv', '--ip', 'user.ip=again_', '-o', 'back.ndjson', ...flat]);
-  expect(JSON.parse(sandbox.read('back.ndjson').split('\n')[0] ?? '')).toMatchObject({
-    'user.ip': '192.0.2.1',
-    again_status: 'ok',
-    again_error: null,
-  });
+  const [back = ''] = sandbox.read('back.ndjson').split('\n');
+  expect(JSON.parse(back)).toMatchObject({'user.ip': '192.0.2.1', again_status: 'ok', again_error: null});
 });
 
 test('objects nested 20,000 deep are rows like any other: in a column of its own, flattened, compared, as an answer', async () => {
@@ -210,10 +182,8 @@ test('objects nested 20,000 deep are rows like any other: in a column of its own
   service.setScript(({value}) =>
     value === '192.0.2.2' ? reply.json({success: true, data: JSON.parse(deep(900))}) : undefined,
   );
-  sandbox.write(
-    'list.ndjson',
-    `{"ip":"192.0.2.1","x":${deep(20_000)}}\n{"ip":${deep(20_000)}}\n{"ip":"192.0.2.2","x":{"b":1}}\n{"ip":"192.0.2.3","x":{"b":2}}\n`,
-  );
+  const more = '{"ip":"192.0.2.2","x":{"b":1}}\n{"ip":"192.0.2.3","x":{"b":2}}\n';
+  sandbox.write('list.ndjson', `{"ip":"192.0.2.1","x":${deep(20_000)}}\n{"ip":${deep(20_000)}}\n${more}`);
   const args = ['run', 'list.ndjson', '--ip', 'ip', '--where', 'row.x != 1', ...FAST];
   for (const output of ['out.csv', 'out.ndjson']) {
     const {code, stderr} = await runHere(sandbox, [...args, '-o', output, '--flatten'], {env: service.env});

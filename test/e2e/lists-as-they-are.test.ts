@@ -3,11 +3,12 @@ import {chmodSync} from 'node:fs';
 import {promisify} from 'node:util';
 import zlib from 'node:zlib';
 import iconv from 'iconv-lite';
-import {afterAll, beforeAll, expect, test} from 'vitest';
+import {beforeAll, expect, test} from 'vitest';
 import {bin, type CommandOutcome, createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
+import {opened} from '../support/opened.ts';
 import {lacks} from '../support/real-parts.ts';
-import {type Service, startService} from './service.ts';
+import {startService} from './service.ts';
 
 /** A real list, and the result of one try, in files and words. columns/lists has what a run does with hundreds. */
 interface Case {
@@ -102,16 +103,8 @@ const cases: readonly Case[] = [
 ];
 
 /** Made once: each list in a folder of its own would cost more than the runs. */
-let sandbox: Sandbox;
-let service: Service;
-beforeAll(async () => {
-  sandbox = createSandbox();
-  service = await startService();
-});
-afterAll(async () => {
-  sandbox[Symbol.dispose]();
-  await service.close();
-});
+const sandbox = opened(createSandbox, beforeAll);
+const service = opened(startService, beforeAll);
 
 const run = (args: readonly string[]) => runHere(sandbox, args, {env: service.env});
 

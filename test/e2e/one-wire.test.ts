@@ -1,27 +1,19 @@
-import {afterEach, beforeEach, expect, test} from 'vitest';
+import {beforeEach, expect, test} from 'vitest';
 import {type Client, createClient, type EnrichSettings, enrich, type RequestParams} from '../../src/index.ts';
-import {createSandbox, type Sandbox} from '../support/command.ts';
+import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
-import {FAST, type Service, startService} from './service.ts';
+import {opened} from '../support/opened.ts';
+import {FAST, KEY, startService} from './service.ts';
 
-let service: Service;
-let sandbox: Sandbox;
+const service = opened(startService);
+const sandbox = opened(createSandbox);
 let client: Client;
 let wire: Record<string, unknown>[];
-beforeEach(async () => {
-  service = await startService();
-  sandbox = createSandbox();
-  client = createClient({baseUrl: service.url, apiKey: service.env['BULK_ENRICH_API_KEY'] ?? ''});
+beforeEach(() => {
+  client = createClient({baseUrl: service.url, apiKey: KEY});
   wire = [];
-  service.setScript(({body: {api_key: _, ...body}}) => {
-    wire.push(body);
-    return undefined;
-  });
-});
-afterEach(async () => {
-  client.close();
-  sandbox[Symbol.dispose]();
-  await service.close();
+  service.setScript(({body: {api_key: _, ...body}}) => void wire.push(body));
+  return () => client.close();
 });
 
 const action = 'a/1';
@@ -86,13 +78,8 @@ test.each([
 test('verify: command, run, library and client send the same, with every value beside the token', async () => {
   const token = ' tok-1 ';
   const beside = {id: ' u1', email: 'Jo@EXAMPLE.com', phone: '+44 20 7946 0958'};
-  const sent = {
-    action_id: action,
-    token: 'tok-1',
-    id: 'u1',
-    email: 'Jo@example.com',
-    phone_number: '+442079460958',
-  };
+  const canonical = {id: 'u1', email: 'Jo@example.com', phone_number: '+442079460958'};
+  const sent = {action_id: action, token: 'tok-1', ...canonical};
   const {env} = service;
   const flags = Object.entries({token, ...beside}).flatMap(([name, text]) => [`--${name}`, text]);
   const national = flags.map(text => (text === beside.phone ? '020 7946 0958' : text));

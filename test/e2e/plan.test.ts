@@ -24,9 +24,7 @@ test('plan sends nothing, keeps nothing, and its numbers are the run’s', async
   const lines = readFileSync(`${samples}signups.csv`, 'utf8').split('\n');
   sandbox.write('signups.csv', lines.slice(0, 80).join('\n'));
   const plan = async () => {
-    const {code, stdout} = await runHere(sandbox, ['plan', 'signups.csv', '--json', ...FAST], {
-      env: service.env,
-    });
+    const {code, stdout} = await runHere(sandbox, ['plan', 'signups.csv', '--json', ...FAST], service);
     expect(code).toBe(0);
     return JSON.parse(stdout) as PlanReport;
   };
@@ -86,10 +84,8 @@ test('every used column is named, also the country of phone numbers and the colu
   expect(await plan()).toEqual([['ip ip', 'phone tel', 'country land'], []]);
   const flags = ['--phone', 'tel', '--country', 'land'];
   expect(await plan(...flags)).toEqual([['phone tel', 'country land'], []]);
-  expect(await plan('--verdict', 'token=token,action=a,id=user')).toEqual([
-    ['verify token', 'verify user'],
-    [],
-  ]);
+  const verdict = ['--verdict', 'token=token,action=a,id=user'];
+  expect(await plan(...verdict)).toEqual([['verify token', 'verify user'], []]);
 });
 
 test('a plan is of the rows that the run reads: those within --limit, with the first rows of each repair', async () => {
@@ -97,11 +93,8 @@ test('a plan is of the rows that the run reads: those within --limit, with the f
   const whole = await reported(stdin);
   expect(whole).toMatchObject({rows: 3, rejected: 1, credits: {all_sent_once: 3}});
   expect(whole.repairs.map(({rows}) => rows)).toEqual([[2]]);
-  expect(await reported(stdin, '--limit', '3')).toMatchObject({
-    rows: 2,
-    rejected: 1,
-    credits: {all_sent_once: 2},
-  });
+  const limited = await reported(stdin, '--limit', '3');
+  expect(limited).toMatchObject({rows: 2, rejected: 1, credits: {all_sent_once: 2}});
 });
 
 test('operations that have rates of their own are called at the same time: the slowest one takes the whole time', async () => {
@@ -155,13 +148,8 @@ test('for people: values that can not be looked up, by code and row, with advice
 test('for people: the savings by conditions', async () => {
   using sandbox = createSandbox();
   sandbox.write('list.csv', 'ip,tel\n192.0.2.1,+49 30 23125 001\n192.0.2.2,+49 30 23125 002\n');
-  const job = [
-    'input: list.csv',
-    'endpoint: embedded',
-    'ip: ip',
-    'phone: {column: tel, when: risk.score >= 30}',
-  ];
-  sandbox.write('job.yaml', job.join('\n'));
+  const phone = 'phone: {column: tel, when: risk.score >= 30}';
+  sandbox.write('job.yaml', `input: list.csv\nendpoint: embedded\nip: ip\n${phone}\n`);
   const {stdout} = await runHere(sandbox, ['plan', '--job', 'job.yaml']);
   expect(stdout).toMatch(
     /^ {9}values {2}empty {2}invalid {2}distinct {2}known {2}calls {2}conditional {2}filtered$/m,
@@ -175,20 +163,14 @@ test('for people: the savings by conditions', async () => {
 test('a plan says and ends as the run would: its limits of credits and of rejects, and its report', async () => {
   const stdin = `ip,n\n192.0.2.9\n192.0.2.10\n${Array.from({length: 8}, (_, n) => `192.0.2.${n},1\n`).join('')}`;
   const plan = (...flags: string[]) => planned(stdin, ...flags);
-  const limited = await plan('--max-credits', '5', '--max-rejects', '2');
-  expect(limited).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining(' The limit, --max-credits 5, stops the run before its end. '),
-  });
-  expect((await plan('--max-credits', '9')).stdout).toContain(
-    ' The limit, --max-credits 9, may stop the run before its end. ',
-  );
+  const {code, stdout} = await plan('--max-credits', '5', '--max-rejects', '2');
+  expect(code).toBe(0);
+  expect(stdout).toContain(' The limit, --max-credits 5, stops the run before its end. ');
+  const tight = (await plan('--max-credits', '9')).stdout;
+  expect(tight).toContain(' The limit, --max-credits 9, may stop the run before its end. ');
   expect((await plan('--max-credits', '24')).stdout).not.toContain('stop');
-  expect(await plan('--max-rejects', '1')).toMatchObject({
-    code: 8,
-    stdout: expect.stringContaining('8 rows, 2'),
-    errorCode: 'max_rejects',
-  });
+  const rejecting = {code: 8, stdout: expect.stringContaining('8 rows, 2'), errorCode: 'max_rejects'};
+  expect(await plan('--max-rejects', '1')).toMatchObject(rejecting);
   const unreported = await plan('--report', '/nonexistent/r.html');
   expect(unreported).toMatchObject({code: 0, stderr: expect.stringContaining('/nonexistent')});
 });
