@@ -1,28 +1,17 @@
-import {mkdirSync, writeFileSync} from 'node:fs';
+import {mkdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {BulkEnrichError, type ErrorCode, type ExitCode} from '../../src/errors.ts';
 import {packageVersion} from '../../src/operations/package-files.ts';
 import {KEY, type Service, startService} from '../e2e/service.ts';
 import type {ApiServerOptions} from '../support/api-server.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
-import {type HereOptions, runHere} from '../support/main.ts';
+import {type HereOptions, type HereOutcome, runHere} from '../support/main.ts';
 
 /** How something ended: the code and message of its error, and its exit code. */
-export interface End {
-  readonly errorCode: string | undefined;
-  readonly code: number | undefined;
-  readonly message: string | undefined;
-}
+export type End = Pick<HereOutcome, 'errorCode' | 'code' | 'message'>;
 
 /** A directory of its own, and the service that all cases share. */
-export interface Place {
-  readonly sandbox: Sandbox;
-  readonly service: Service;
-  /** Runs a command line, the words of which hold no blanks; `run` tells its end as JSON. */
-  command(line: string, options?: HereOptions): Promise<End>;
-  /** A run that stops at its limit after two of `list.csv`'s rows. */
-  halfWay(): Promise<void>;
-}
+export type Place = ReturnType<typeof placeIn>;
 
 /** One way to an end. */
 export type Way = (place: Place) => Promise<End>;
@@ -81,9 +70,7 @@ export function thrown(work: (place: Place) => unknown) {
 
 /** A file for an account of the service. */
 export function accountFile({sandbox, service}: Place, text: string, name = 'a.yaml'): void {
-  const accounts = join(sandbox.home, 'config/bulk-enrich/accounts');
-  mkdirSync(accounts, {recursive: true});
-  writeFileSync(join(accounts, name), text.replace('URL', service.url));
+  sandbox.write(`../home/config/bulk-enrich/accounts/${name}`, text.replace('URL', service.url));
 }
 
 /** A file of the user's state that can't be used: a directory is in its place. */
@@ -117,16 +104,16 @@ export async function openPlaces() {
   };
 }
 
-function placeIn(sandbox: Sandbox, service: Service): Place {
-  const command: Place['command'] = (line, options = {}) => {
+function placeIn(sandbox: Sandbox, service: Service) {
+  /** Runs a command line, the words of which hold no blanks; `run` tells its end as JSON. */
+  const command = (line: string, options: HereOptions = {}): Promise<End> => {
     const words = line.split(' ').filter(word => word !== '');
     const args = words[0] === 'run' ? [...words, '--log', 'json'] : words;
     return runHere(sandbox, args, {...options, env: {...service.env, ...options.env}});
   };
   return {
-    sandbox,
-    service,
-    command,
+    ...{sandbox, service, command},
+    /** A run that stops at its limit after two of `list.csv`'s rows. */
     async halfWay() {
       const {errorCode, message} = await command(`${RUN} --max-credits 2`);
       if (errorCode !== 'budget') throw new Error(`expected a run that stops at its limit: ${message}`);

@@ -38,10 +38,8 @@ export const endCases: Cases = {
   'max_errors 4': answered(() => reply.error(422, 'no'), '--max-errors 0'),
   'fail_if 4': by(`${RUN} --fail-if rows.written>1`),
   'drift 4': async ({sandbox, command}) => {
-    sandbox.write(
-      'job.yaml',
-      'name: nightly\ninput: list.csv\noutput: out.csv\nendpoint: live\nip: ip\ndrift: fail 10%\n',
-    );
+    const job = 'name: nightly\ninput: list.csv\noutput: out.csv\nendpoint: live\nip: ip\ndrift: fail 10%\n';
+    sandbox.write('job.yaml', job);
     const run = (list: string) => {
       sandbox.write('list.csv', list);
       return command('run --job job.yaml --force --rate unlimited');
@@ -51,10 +49,7 @@ export const endCases: Cases = {
   },
   'declined 130': by(RUN, {}, {stdin: 'n\n', isTerminal: true}),
   'signal 130': async ({service, command}) => {
-    service.setScript(() => {
-      process.emit('SIGINT', 'SIGINT');
-      return undefined;
-    });
+    service.setScript(() => void process.emit('SIGINT', 'SIGINT'));
     return command(`${RUN} --no-store --concurrency 1`);
   },
   'internal 1': async ({command}) => {
@@ -70,9 +65,7 @@ export const endCases: Cases = {
   'locked 11': thrown(async ({service, command}) => {
     let other: Promise<unknown> | undefined;
     service.setScript(async () => {
-      other ??= runJob({input: 'list.csv', output: 'out.csv', ip: 'ip'}, {env: service.env}).catch(
-        error => error,
-      );
+      other ??= runJob({input: 'list.csv', output: 'out.csv', ip: 'ip'}, service).catch(error => error);
       await other;
       return undefined;
     });
@@ -109,10 +102,8 @@ export const endCases: Cases = {
   'state_of_other 10': again(() => {}, '--account other'),
   'publish_failed 9': place => blocked(place),
   'publish_lost 10': async place => {
-    place.service.setScript(() => {
-      rmSync(place.sandbox.path('out.csv.run/output.partial'), {force: true});
-      return undefined;
-    });
+    const partial = place.sandbox.path('out.csv.run/output.partial');
+    place.service.setScript(() => void rmSync(partial, {force: true}));
     return place.command(RUN);
   },
 };
@@ -163,10 +154,7 @@ function noDirectory(name: string, line: string): Way {
 
 /** A run whose output has a directory in its place by the time it is done. */
 function blocked({service, sandbox, command}: Place): Promise<End> {
-  service.setScript(() => {
-    mkdirSync(sandbox.path('out.csv/in/the/way'), {recursive: true});
-    return undefined;
-  });
+  service.setScript(() => void mkdirSync(sandbox.path('out.csv/in/the/way'), {recursive: true}));
   return command(RUN);
 }
 

@@ -35,9 +35,8 @@ const here = (text: string, port: number) =>
  * anything.
  */
 async function expectConfined(args: readonly string[], port: number): Promise<void> {
-  const server = spawn('redis-server', [...args, '--dir', within(), '--bind', '127.0.0.1'], {
-    stdio: 'ignore',
-  });
+  const all = [...args, '--dir', within(), '--bind', '127.0.0.1'];
+  const server = spawn('redis-server', all, {stdio: 'ignore'});
   const ended = once(server, 'exit');
   const connect = (credentials: object) => {
     const tls = {ca: readFileSync(within('tls/ca.crt')), servername: 'redis'};

@@ -88,12 +88,9 @@ function resumesAtReboot(left: string | undefined): boolean {
 }
 
 test('after a power cut the crontab resumes an unfinished run, and starts no other', () => {
-  expect(['out.csv.run', 'scored/out-2026-01-05.csv.run', 'scored', undefined].map(resumesAtReboot)).toEqual([
-    true,
-    true,
-    false,
-    false,
-  ]);
+  for (const left of ['out.csv.run', 'scored/out-2026-01-05.csv.run'])
+    expect(resumesAtReboot(left)).toBe(true);
+  for (const left of ['scored', undefined]) expect(resumesAtReboot(left)).toBe(false);
 });
 
 describe.each(cronJobs)('the CronJob of %s', (_, job) => {
@@ -118,12 +115,8 @@ describe.each(cronJobs)('the CronJob of %s', (_, job) => {
   });
 
   test('passes SIGTERM on, and waits for the run to end', async () => {
-    const child = start(
-      job,
-      '/bin/sh',
-      '-c',
-      `trap 'kill $!; echo saved; exit ${exitCodes.terminated}' TERM; sleep 20 >/dev/null & echo up; wait`,
-    );
+    const run = `trap 'kill $!; echo saved; exit ${exitCodes.terminated}' TERM; sleep 20 >/dev/null & echo up; wait`;
+    const child = start(job, '/bin/sh', '-c', run);
     let said = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       if (said === '') child.kill('SIGTERM');

@@ -29,10 +29,6 @@ export interface Parser {
   readonly slow?: true;
 }
 
-export interface Parsers extends AsyncDisposable {
-  readonly all: readonly Parser[];
-}
-
 const corpus = fileURLToPath(new URL('corpus/', import.meta.url));
 const KEY = 'canary-key-of-two-dozen-letters';
 const SMALL_RECORDS = {maxRecordSize: 4_096};
@@ -59,11 +55,11 @@ export async function survives({read}: Parser, bytes: Buffer): Promise<void> {
   }
 }
 
-export async function openParsers(): Promise<Parsers> {
+export async function openParsers() {
   const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-fuzz-'));
-  const file = (name: string, bytes: Buffer) => {
-    writeFileSync(join(directory, name), bytes);
-    return join(directory, name);
+  const file = (bytes: Buffer) => {
+    writeFileSync(join(directory, 'job.yaml'), bytes);
+    return join(directory, 'job.yaml');
   };
   const wire = await startWire();
   const seal = createSeal(KEY);
@@ -74,11 +70,7 @@ export async function openParsers(): Promise<Parsers> {
     {name: 'JSON members', corpus: 'members', read: bytes => expectMembers(bytes.toString())},
     {name: 'answers', corpus: 'answer', read: classified},
     {name: 'HTTP', corpus: 'wire', read: bytes => wire.answeredWith(bytes), slow: true},
-    {
-      name: 'job files',
-      corpus: 'job',
-      read: bytes => checkSettings(readJobFile(file('job.yaml', bytes)), {}),
-    },
+    {name: 'job files', corpus: 'job', read: bytes => checkSettings(readJobFile(file(bytes)), {})},
     {name: 'CEL', corpus: 'cel', read: bytes => condition(bytes.toString()).decide(facts)},
     {name: 'ledgers', corpus: [sound], read: bytes => openLedgerOf(directory, bytes), slow: true},
     {
@@ -160,14 +152,8 @@ async function ledgerBytes(directory: string): Promise<Buffer> {
   for (const scope of ['one', 'another']) {
     const ledger = new Ledger(path, {scope});
     for (let n = 0; n < VALUES; n++) {
-      const call = {
-        key: `key-${n}`,
-        operation: 'ip',
-        cost: 1,
-        charge: 'spent',
-        history: noAttempts,
-        retry: false,
-      } as const;
+      const fixed = {operation: 'ip', cost: 1, charge: 'spent', history: noAttempts, retry: false} as const;
+      const call = {key: `key-${n}`, ...fixed};
       ledger.reserve([{...call, entry: newEntry(call), dispatch: 7}]);
       if (n > 0) await ledger.bookAttempt({...call, dispatch: 7, attempt: attempt as never, outcome});
     }

@@ -32,7 +32,7 @@ test.runIf(existsSync('/proc/self/cmdline'))('the process shows neither key nor 
     const reports = () => readdirSync(sandbox.home).filter(name => /^report.*json$/.test(name));
     const text = () =>
       reports()
-        .map(name => readFileSync(`${sandbox.home}/${name}`, 'utf8'))
+        .map(name => sandbox.read(`../home/${name}`))
         .join('');
     await until(() => text().trim().endsWith('}'));
     expect(text()).toContain('environmentVariables');

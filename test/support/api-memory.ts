@@ -47,22 +47,10 @@ function atSocket({reply, own}: Taken, timeoutMs: number): AtSocket {
       const headers = Object.entries(reply.headers ?? {}).map(
         ([name, value]) => [name.toLowerCase(), value] as const,
       );
-      const {
-        'retry-after': retryAfter,
-        date,
-        ...others
-      } = Object.fromEntries(headers) as Record<string, string>;
-      const limits = Object.fromEntries(
-        Object.entries(others).filter(([name]) => name.includes('ratelimit')),
-      );
-      const body = textOf(reply, own);
-      const result = (latencyMs: number) => ({
-        status: reply.status,
-        body,
-        latencyMs,
-        pace: {limits, retryAfter, date},
-      });
-      return {afterMs: reply.delayMs, result};
+      const {'retry-after': retryAfter, date} = Object.fromEntries(headers);
+      const limits = Object.fromEntries(headers.filter(([name]) => name.includes('ratelimit')));
+      const said = {status: reply.status, body: textOf(reply, own), pace: {limits, retryAfter, date}};
+      return {afterMs: reply.delayMs, result: latencyMs => ({...said, latencyMs})};
     }
     default:
       return reply satisfies never;

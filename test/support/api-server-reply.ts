@@ -101,14 +101,8 @@ export const reply = {
     return answer(200, {as: 'bytes', data, type: 'application/json; charset=utf-8'});
   },
   stall: (charge?: boolean): Reply => ({kind: 'stall', ...(charge !== undefined && {charge})}),
-  drop: (ending: Ending = 'reset', extra: {delayMs?: number; charge?: boolean} = {}): Reply => ({
-    kind: 'drop',
-    ending,
-    ...extra,
-  }),
-  raw: (text: string, extra: {ending?: Ending; charge?: boolean} = {}): Reply => ({
-    kind: 'raw',
-    text,
-    ...extra,
-  }),
+  drop: (ending: Ending = 'reset', extra: {delayMs?: number; charge?: boolean} = {}) =>
+    ({kind: 'drop', ending, ...extra}) satisfies Reply,
+  raw: (text: string, extra: {ending?: Ending; charge?: boolean} = {}) =>
+    ({kind: 'raw', text, ...extra}) satisfies Reply,
 };

@@ -32,14 +32,9 @@ export function end(socket: Socket | null, ending: Ending): void {
 
 /** Does `what` after `ms`, unless the response has been closed by then. */
 function later(ms: number | undefined, res: ServerResponse, what: () => void): void {
-  if (!ms) {
-    what();
-    return;
-  }
-  const timer = setTimeout(() => {
-    if (!res.destroyed) what();
-  }, ms);
-  res.once('close', () => clearTimeout(timer));
+  const timer = ms ? setTimeout(() => !res.destroyed && what(), ms) : undefined;
+  if (timer === undefined) what();
+  else res.once('close', () => clearTimeout(timer));
 }
 
 function sendRaw(socket: Socket | null, text: string, ending: Ending | undefined): void {
@@ -60,12 +55,7 @@ function ownBody(exchange: Exchange, status: number): Body {
   return {as: 'json', value: status < 300 ? exchange.own() : {success: false, message: `status_${status}`}};
 }
 
-function sendBody(
-  exchange: Exchange,
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  body: Body,
-): void {
+function sendBody(exchange: Exchange, status: number, headers: Record<string, string>, body: Body): void {
   const {res} = exchange;
   const head = (type: string, length?: number, encoding?: string) =>
     res.writeHead(status, {
@@ -119,11 +109,8 @@ function retyped(value: unknown, top = false): unknown {
   if (typeof value === 'string') return 7;
   if (Array.isArray(value)) return 'none';
   if (value === null || typeof value !== 'object') return value;
-  const fields = Object.entries(value).map(([name, field]) => [
-    name,
-    top && name === 'success' ? field : retyped(field),
-  ]);
-  return Object.fromEntries(fields);
+  const field = ([name, one]: [string, unknown]) => [name, top && name === 'success' ? one : retyped(one)];
+  return Object.fromEntries(Object.entries(value).map(field));
 }
 
 const floodHead = Buffer.from('{"success":true,"data":{"city":"');

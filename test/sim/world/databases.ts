@@ -127,27 +127,21 @@ export class Connection {
   };
 
   #guarded(sql: string, real: RealStatement): RealStatement {
-    const ready = () => {
+    const ready = (): RealStatement => {
       this.#demandAlive();
       if (this.#transaction === 'none') this.#access();
+      return real;
     };
     return {
       run: values => {
-        ready();
-        const result =
-          this.#transaction === 'none' ? this.#alone(sql, () => real.run(values)) : real.run(values);
+        const write = () => ready().run(values);
+        const result = this.#transaction === 'none' ? this.#alone(sql, write) : write();
         this.#done.push(sql);
         this.#databases.onlooker.written(sql, values);
         return result;
       },
-      get: values => {
-        ready();
-        return real.get(values);
-      },
-      all: values => {
-        ready();
-        return real.all(values);
-      },
+      get: values => ready().get(values),
+      all: values => ready().all(values),
     };
   }
 
