@@ -65,7 +65,8 @@ export const endCases: Cases = {
   'locked 11': thrown(async ({service, command}) => {
     let other: Promise<unknown> | undefined;
     service.setScript(async () => {
-      other ??= runJob({input: 'list.csv', output: 'out.csv', ip: 'ip'}, service).catch(error => error);
+      const settings = {input: 'list.csv', output: 'out.csv', ip: 'ip'};
+      other ??= runJob(settings, {env: service.env}).catch(error => error);
       await other;
       return undefined;
     });
