@@ -8,7 +8,8 @@ import {expect, it} from 'vitest';
 import {enrich, enrichStream, runJob} from '../../src/index.ts';
 import type {Call} from '../support/api-server.ts';
 import {type Reply, reply} from '../support/api-server-reply.ts';
-import {address, bySpeed, gate, type Program, startProgram} from './program.ts';
+import {held} from '../support/main.ts';
+import {address, bySpeed, type Program, startProgram} from './program.ts';
 
 const ANSWERED = 8;
 const IN_FLIGHT = 4;
@@ -25,7 +26,7 @@ const lastReplies: readonly (Reply | undefined)[] = [
 interface Holding {
   readonly program: Program;
   /** Resolves once as many calls are held as may be in flight. */
-  readonly isHolding: Promise<void>;
+  readonly isHolding: Promise<unknown>;
   letGo(): void;
 }
 
@@ -33,17 +34,17 @@ const first = new Set(rows.slice(0, ANSWERED).map(({ip}) => ip));
 
 /** A service that answers calls about the first rows and holds the others. */
 async function startHolding(): Promise<Holding> {
-  const holding = gate();
-  const held = gate();
+  const holding = held();
+  const answers = held();
   let waiting = 0;
   const script = async ({value}: Call) => {
     if (first.has(value)) return undefined;
     const reply = lastReplies[waiting++];
-    if (waiting === IN_FLIGHT) holding.open();
-    await held.opened;
+    if (waiting === IN_FLIGHT) holding.letGo();
+    await answers.gate;
     return reply;
   };
-  return {program: await startProgram({script}), isHolding: holding.opened, letGo: held.open};
+  return {program: await startProgram({script}), isHolding: holding.gate, letGo: answers.letGo};
 }
 
 type Settings = ReturnType<typeof settingsFor>;
@@ -94,21 +95,21 @@ async function takeAll(enriched: AsyncGenerator<unknown>, end: End): Promise<End
 
 /** Takes the rows that are answered in a loop that breaks at its end. */
 async function looping(enriched: AsyncIterable<unknown>): Promise<End> {
-  const [atLast, left] = [gate(), gate()];
+  const [atLast, left] = [held(), held()];
   const take = async () => {
     let taken = 0;
     for await (const _ of enriched) {
       taken += 1;
       if (taken < ANSWERED) continue;
-      atLast.open();
-      await left.opened;
+      atLast.letGo();
+      await left.gate;
       break;
     }
   };
   const taking = take();
-  await atLast.opened;
+  await atLast.gate;
   return () => {
-    left.open();
+    left.letGo();
     return taking;
   };
 }
@@ -171,15 +172,15 @@ it.each(Object.entries(ways))(
 
 it('rows that are left while the first ones are waited for cost nothing', async () => {
   await using program = await startProgram();
-  const read = gate();
+  const read = held();
   async function* live() {
     yield {ip: address(0)};
-    read.open();
+    read.letGo();
     await new Promise(() => {});
   }
   const enriched = enrich(live(), bySpeed, program.options);
   const next = enriched.next();
-  await read.opened;
+  await read.gate;
   expect(await enriched.return()).toEqual({done: true, value: undefined});
   expect(await next).toEqual({done: true, value: undefined});
   expect(program.api.ledger.requests).toBe(0);

@@ -7,8 +7,9 @@ import {expect, it} from 'vitest';
 import {AbortError, BulkEnrichError, type EnrichSettings, enrich, runJob} from '../../src/index.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {accelerated} from '../support/fast-clock.ts';
+import {held} from '../support/main.ts';
 import {until} from '../support/until.ts';
-import {address, bySpeed, gate, startProgram} from './program.ts';
+import {address, bySpeed, startProgram} from './program.ts';
 
 const settings = {...bySpeed, ip: 'ip'} as const;
 
@@ -107,10 +108,10 @@ it('each row of a live source is asked for as it comes; an idle one ends at once
   await using program = await startProgram();
   const reason = new Error('the request was closed');
   const controller = new AbortController();
-  const next = gate();
+  const next = held();
   async function* live() {
     yield {ip: '192.0.2.1'};
-    await next.opened;
+    await next.gate;
   }
   const out: string[] = [];
   const reading = async () => {
@@ -124,32 +125,31 @@ it('each row of a live source is asked for as it comes; an idle one ends at once
   expect(error).toBeInstanceOf(AbortError);
   expect(error).toMatchObject({name: 'AbortError', code: 'aborted', cause: reason});
   expect(out).toEqual(['192.0.2.1']);
-  next.open();
+  next.letGo();
 });
 
 it('graceMs says how long calls in flight get on abort and on break; then they are maybe spent', async () => {
-  const sent = gate();
-  const held = gate();
+  const sent = held();
+  const answers = held();
   await using program = await startProgram({
     script: async ({value}) => {
       if (value === '192.0.2.1') return undefined;
-      sent.open();
-      await held.opened;
-      return undefined;
+      sent.letGo();
+      return answers.gate;
     },
   });
   const summary = `${program.temporary}/summary.json`;
   const options = {...program.options, graceMs: 0};
   for await (const row of enrich([{ip: '192.0.2.1'}, {ip: '192.0.2.2'}], {...settings, summary}, options)) {
     expect(row.ip).toBe('192.0.2.1');
-    await sent.opened;
+    await sent.gate;
     break;
   }
   expect(JSON.parse(readFileSync(summary, 'utf8'))).toMatchObject({
     status: 'interrupted',
     credits: {spent: 1, maybe_spent: 1},
   });
-  held.open();
+  answers.letGo();
 });
 
 it('no rows are no error, and the summary claims no bytes and no digest of an input that was not read', async () => {
@@ -193,13 +193,13 @@ it.each([
 });
 
 it('a signal that many runs share has one listener, and none once they have ended', async () => {
-  const held = gate();
-  await using program = await startProgram({script: () => held.opened.then(() => undefined)});
+  const answers = held();
+  await using program = await startProgram({script: () => answers.gate});
   const {signal} = new AbortController();
   const options = {...program.options, signal};
   const reading = Array.from({length: 12}, () => all(enrich(rows(2), settings, options)));
   expect(getEventListeners(signal, 'abort')).toHaveLength(1);
-  held.open();
+  answers.letGo();
   await Promise.all(reading);
   expect(getEventListeners(signal, 'abort')).toHaveLength(0);
 });
@@ -226,37 +226,36 @@ it('runs at once over one store pay for each value once: the other run books a s
 });
 
 it('a value that another run gave up is sent by the run that waits for it', async () => {
-  const [sent, held] = [gate(), gate()];
+  const [sent, answers] = [held(), held()];
   await using program = await startProgram({
     script: async ({attempt}) => {
       if (attempt > 1) return undefined;
-      sent.open();
-      await held.opened;
-      return undefined;
+      sent.letGo();
+      return answers.gate;
     },
   });
   const given = {ip: 'ip', rate: 'unlimited', store: program.temporary} as const;
   const leaving = new AbortController();
   const options = {...program.options, graceMs: 0, signal: leaving.signal};
   const first = all(enrich([{ip: '192.0.2.1'}], given, options)).catch((error: unknown) => error);
-  await sent.opened;
+  await sent.gate;
   const second = all(enrich([{ip: '192.0.2.1'}], given, program.options));
   expect(await Promise.race([second, setTimeout(300, 'waits')])).toBe('waits');
   leaving.abort();
   expect(await first).toBeInstanceOf(AbortError);
   expect((await second)[0]?.enrichment.ip.status).toBe('ok');
   expect(program.api.ledger.calls).toBe(2);
-  held.open();
+  answers.letGo();
 });
 
 it('a dozen runs at once leave no listener of their own on the process', async () => {
-  const held = gate();
-  await using program = await startProgram({script: () => held.opened.then(() => undefined)});
+  const answers = held();
+  await using program = await startProgram({script: () => answers.gate});
   const before = process.listenerCount('exit');
   const reading = Array.from({length: 12}, () => all(enrich(rows(2), settings, program.options)));
   await until(() => program.api.ledger.calls >= 12);
   expect(process.listenerCount('exit') - before).toBeLessThanOrEqual(1);
-  held.open();
+  answers.letGo();
   await Promise.all(reading);
   expect(process.listenerCount('exit')).toBe(before);
 });

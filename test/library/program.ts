@@ -21,12 +21,3 @@ export const bySpeed = {rate: 'unlimited', store: false} as const;
 export function address(n: number): string {
   return `203.0.${113 + (n >> 8)}.${n & 255}`;
 }
-
-/** A promise that the test settles from outside. */
-export function gate() {
-  let open = () => {};
-  const opened = new Promise<void>(resolve => {
-    open = resolve;
-  });
-  return {opened, open};
-}
