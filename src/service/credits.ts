@@ -1,8 +1,6 @@
-import {type Operation, operationNames, perOperation} from '../operations/table.ts';
+import {type Operation, operationNames, operations, perOperation} from '../operations/table.ts';
 import {ServiceError} from './http/reply.ts';
-
-/** Credits for one call. The user sets them (1 by default), since the interface states none. */
-export type Costs = Record<Operation, number>;
+import type {ServiceOptions} from './options.ts';
 
 /** Counts of one operation's calls, by how they ended. */
 export interface OperationLedger {
@@ -28,14 +26,14 @@ export interface ServiceLedger {
 const emptyOperation = (): OperationLedger => ({calls: 0, free: 0, unanswered: 0, credits: 0, rejected: {}});
 
 export class Credits {
-  readonly #costs: Costs;
+  /** Credits for one call: by default 1, since the interface states none. */
+  readonly #costs: Readonly<Record<Operation, number>>;
   readonly #limit: number | undefined;
   readonly #operations = perOperation(emptyOperation);
 
-  /** @param limit credits at the start; unlimited if left out */
-  constructor(costs: Costs, limit: number | undefined) {
-    this.#costs = costs;
-    this.#limit = limit;
+  constructor({costs, credits}: Pick<ServiceOptions, 'costs' | 'credits'>) {
+    this.#costs = {...perOperation(name => operations[name].cost), ...costs};
+    this.#limit = credits;
   }
 
   get spent(): number {

@@ -1,15 +1,9 @@
 import {randomBytes} from 'node:crypto';
 import type {AddressInfo} from 'node:net';
-import {
-  type AnswerData,
-  type Intelligence,
-  operations,
-  perIntelligence,
-  perOperation,
-} from '../operations/table.ts';
+import {type AnswerData, type Intelligence, operations, perIntelligence} from '../operations/table.ts';
 import {Credits, type ServiceLedger} from './credits.ts';
 import {loadOpenData, type OpenData} from './data/open-data.ts';
-import {Practice, Throttle} from './http/practice.ts';
+import {createPractice, Throttle} from './http/practice.ts';
 import {type Body, checkBody, createKeyCheck, type ServiceCall} from './http/request.ts';
 import {createRouter, type RouterParts} from './http/router.ts';
 import {closeServer, listenOn, makeServer} from './http/server.ts';
@@ -56,13 +50,12 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 function makeParts(options: ServiceOptions, apiKey: string): RouterParts {
   const data = loadOpenData();
   const given = options.answers === undefined ? () => undefined : createGivenAnswers(options.answers);
-  const costs = {...perOperation(name => operations[name].cost), ...options.costs};
-  const credits = new Credits(costs, options.credits);
+  const credits = new Credits(options);
   const verdicts = new Verdicts(data, options);
   return {
     assertKey: createKeyCheck(apiKey),
     credits,
-    practice: new Practice(options),
+    practice: createPractice(options),
     throttle: options.rateLimit === undefined ? undefined : new Throttle(options.rateLimit),
     calls: {
       ...perIntelligence(name => lookup(name, data, given)),

@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {Practice, type PracticeFault, Throttle} from '../../src/service/http/practice.ts';
+import {createPractice, type PracticeFault, Throttle} from '../../src/service/http/practice.ts';
 import {ServiceError} from '../../src/service/http/reply.ts';
 import {makeServer} from '../../src/service/http/server.ts';
 import {askService, fetchIp, running} from './running.ts';
@@ -8,8 +8,8 @@ const nameOf = (fault: PracticeFault | undefined): string =>
   fault instanceof ServiceError ? fault.code : (fault ?? 'none');
 
 const draw = (seed: number, errorRate: number, count: number): string[] => {
-  const practice = new Practice({seed, errorRate});
-  return Array.from({length: count}, () => nameOf(practice.fault()));
+  const practice = createPractice({seed, errorRate});
+  return Array.from({length: count}, () => nameOf(practice.nextFault()));
 };
 
 describe('faults', () => {

@@ -35,25 +35,20 @@ export function longestAnswerMs(latencyMs: number): number {
   return latencyMs * MOST_OF_LATENCY + STALL_MS;
 }
 
-export class Practice {
-  readonly #latencyMs: number;
-  readonly #errorRate: number;
-  readonly #random: () => number;
+export type Practice = ReturnType<typeof createPractice>;
 
-  constructor({latencyMs = 0, errorRate = 0, seed = 1}: PracticeOptions) {
-    this.#latencyMs = latencyMs;
-    this.#errorRate = errorRate;
-    this.#random = createRandom(seed);
-  }
-
-  fault(): PracticeFault | undefined {
-    if (this.#errorRate === 0 || this.#random() >= this.#errorRate) return undefined;
-    return faults[Math.floor(this.#random() * faults.length)];
-  }
-
-  async wait(): Promise<void> {
-    if (this.#latencyMs > 0) await sleep(this.#latencyMs * (MOST_OF_LATENCY - 1 + this.#random()));
-  }
+/** Decides at random the faults and delays of one service. */
+export function createPractice({latencyMs = 0, errorRate = 0, seed = 1}: PracticeOptions) {
+  const random = createRandom(seed);
+  return {
+    nextFault(): PracticeFault | undefined {
+      if (errorRate === 0 || random() >= errorRate) return undefined;
+      return faults[Math.floor(random() * faults.length)];
+    },
+    async wait(): Promise<void> {
+      if (latencyMs > 0) await sleep(latencyMs * (MOST_OF_LATENCY - 1 + random()));
+    },
+  };
 }
 
 /** Tommy Ettinger's mulberry32: numbers in [0, 1), random enough for a choice, and the same for the same seed. */

@@ -107,7 +107,7 @@ async function serve(parts: RouterParts, op: Operation, incoming: IncomingMessag
     const body = await readBody(incoming, MAX_BODY_BYTES);
     parts.assertKey(body);
     const call = calls[op](body);
-    const fault = practice.fault();
+    const fault = practice.nextFault();
     if (fault instanceof ServiceError) throw fault;
     credits.charge(op, call.free);
     const answered = jsonReply(call.answer());
