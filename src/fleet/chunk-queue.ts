@@ -27,7 +27,6 @@ interface SentChunk {
   isMissing: boolean;
 }
 
-/** Books what became of a value that an earlier session sent out. */
 export type BookAttempt = (ask: ChunkValue, attempt: TimestampedAttempt) => void;
 
 type ChunkJob = Job<SealedChunk, string>;
@@ -109,12 +108,10 @@ export class ChunkQueue {
     return answer;
   }
 
-  /** Number of values in chunks that are out. */
   get values(): number {
     return [...this.#sent.values()].reduce((sum, {chunk}) => sum + chunk.asks.length, 0);
   }
 
-  /** The reason why Redis refuses chunks; undefined while it accepts them. */
   get trouble(): string | undefined {
     return this.#adder.trouble;
   }

@@ -31,11 +31,10 @@ export interface FleetOptions extends Pick<FleetMonitorOptions, 'maxOutageMs' | 
   readonly endpoint: string;
   readonly secret: string;
   readonly lanes: readonly LaneSettings[];
-  /** The configured rate. All runs of a fleet must have the same rate. */
+  /** All runs of a fleet must have the same rate. */
   readonly rate: string;
   /** The `credits` of the {@link Agreement}. */
   readonly creditsAt: string | undefined;
-  /** Maximum time for one call, in milliseconds. */
   readonly timeoutMs: number;
   readonly report: () => RunReport;
   /** Milliseconds since the epoch by the computer's clock, which may jump. For the dates of answers. */

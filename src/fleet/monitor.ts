@@ -11,7 +11,6 @@ const REPORT_AFTER_MS = 3_000;
 
 export interface FleetMonitorOptions {
   readonly redis: Redis;
-  /** Name of this Redis in messages. */
   readonly where: string;
   /** The reason why Redis refuses writes; undefined while it accepts them. */
   readonly refused: () => string | undefined;

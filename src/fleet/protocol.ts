@@ -55,7 +55,6 @@ export interface Chunk {
   readonly share: number;
   /** Undefined without a rate limit. */
   readonly pace: LanePace | undefined;
-  /** Maximum time for one call, in milliseconds. */
   readonly timeoutMs: number;
   readonly asks: readonly ChunkValue[];
 }

@@ -12,7 +12,6 @@ import {awaitWithinClosingTime, replyReason} from './redis.ts';
 const BEAT_MS = 2_000;
 const FORGOTTEN_MS = 4 * BEAT_MS;
 
-/** A run or a worker of the fleet, as it describes itself in the roster. */
 export interface Member {
   readonly id: string;
   readonly host: string;
@@ -29,7 +28,6 @@ export type WorkerMember = Member & WorkerReport;
 
 /** Facts on which all present members must agree; undefined for what does not concern a member. */
 export interface Agreement {
-  /** Protocol and endpoint. */
   readonly protocol: string;
   /** The rate of a run, because the whole fleet shares one quota. */
   readonly rate?: string | undefined;

@@ -23,7 +23,7 @@ import {
   stopOnAbort,
 } from './run-job.ts';
 
-/** Number of first rows in which the run searches for columns if settings name none: as many as in a file. */
+/** Number of first rows in which the run searches for columns: as many as in a file. */
 const FIRST_ROWS = 1_000;
 
 /** The reason with which a run stops if its caller takes no more rows. */

@@ -9,7 +9,7 @@ import type {ColumnMapping} from '../run/layout/column-mapping.ts';
 import type {Stopper} from '../run/stop.ts';
 import {refuseOwnEnrichment} from './enrichment.ts';
 
-/** Maximum number of rows that a list gives at once. An async source gives one row at a time. */
+/** An async source gives one row at a time. */
 const GROUP_ROWS = 256;
 
 /** A program's rows, as the source of a run. */

@@ -32,7 +32,6 @@ export class AbortError extends BulkEnrichError {
   }
 }
 
-/** Returns a function that ends the watch. */
 export function stopOnAbort(stopper: Stopper, signal: AbortSignal | undefined): () => void {
   return onAbort(signal, () => {
     if (signal === undefined) return;
@@ -67,7 +66,6 @@ export interface RunJobOptions {
   readonly log?: Omit<EventLog, 'isLevelEnabled'> & Partial<EventLog>;
 }
 
-/** The figures of a run so far, as in its summary. */
 export interface Progress {
   /** Rows that have their results, or were rejected. */
   readonly rows: number;

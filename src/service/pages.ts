@@ -55,12 +55,10 @@ export const buildFileSchemas = (): {session: object; rules: object} => ({
   rules: z.toJSONSchema(accessRulesSchema, {io: 'input'}),
 });
 
-/** The body of `GET /_sources`: the sources of the answers. */
 export interface Sources {
   data_sets: DataSet[];
   /** Libraries that carry their own data. */
   libraries: {name: string; version: string; licence: string; fields: string[]}[];
-  /** Lists that this project keeps. */
   lists: {name: string; operators: number; entries: number; fields: string[]}[];
   /** Fields that no answer has, and the reasons. */
   left_out: {fields: string[]; reason: string}[];

@@ -33,7 +33,6 @@ export class WorkerLane {
   readonly #limits: FleetLimits;
   readonly #queue: PQueue;
   readonly #waiting: Permit[] = [];
-  /** The pace of the latest chunk. */
   #pace: LanePace | undefined;
   #leasing = false;
   /**
@@ -80,7 +79,6 @@ export class WorkerLane {
     });
   }
 
-  /** Takes leases, one after the other, until no value waits. */
   async #takeLeases(): Promise<void> {
     this.#leasing = true;
     while (this.#waiting.length > 0 && this.#pace !== undefined) {
@@ -132,7 +130,7 @@ function unsent(closedMs: number): TimestampedAttempt {
   return dateAttempt({kind: 'not_sent', code, latencyMs: 0, closedMs});
 }
 
-/** Dates an attempt by this machine's clock. The run corrects a date in the future or before the chunk was sent. */
+/** The run corrects a date in the future or before the chunk was sent. */
 function dateAttempt(attempt: Attempt): TimestampedAttempt {
   return {boughtAt: Date.now(), ...attempt};
 }

@@ -33,11 +33,9 @@ export interface WorkerOptions {
   /** The service's endpoint. A fleet refuses a worker that has another endpoint or another key. */
   readonly endpoint: string;
   readonly secret: string;
-  /** Maximum number of the worker's calls in flight. */
   readonly concurrency: number;
   /** Milliseconds of silence after which a worker counts as lost. */
   readonly lostAfterMs: number;
-  /** Makes a client whose calls may take at most `timeoutMs` milliseconds. */
   readonly clientFor: (timeoutMs: number) => Sender;
   readonly log: EventLog;
   readonly warn?: ((sentence: string) => void) | undefined;

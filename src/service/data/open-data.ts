@@ -12,7 +12,6 @@ export class OpenData {
   readonly directory: string = dataDirectory();
   readonly asn = memoize(() => new AsnTable(this.directory));
   readonly country = memoize(() => new CountryTable(this.directory));
-  /** Returns undefined if the optional city data is not installed. */
   readonly city = memoize(() => CityTable.load());
   readonly carriers = memoize(() => new CarrierTable(this.directory));
   readonly disposablePhones = memoize(() => new DisposablePhones(this.directory));
@@ -33,7 +32,7 @@ export function loadOpenData(): OpenData {
   return data;
 }
 
-/** Finds the country in which an IPv4 address is registered. */
+/** Countries in which IPv4 addresses are registered. */
 class CountryTable {
   readonly #start: Uint32Array;
   readonly #country: Uint8Array;
@@ -83,7 +82,6 @@ class CarrierTable {
   }
 }
 
-/** Numbers of public SMS inboxes. */
 class DisposablePhones {
   readonly #numbers: Float64Array;
 

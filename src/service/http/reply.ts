@@ -6,7 +6,6 @@ import type {ServerResponse} from 'node:http';
 export const errorStatus = {
   /** The API key is wrong. The interface documents it only for `/intelligence/ip`. */
   invalid_token: 401,
-  /** The body is not a JSON object. */
   malformed_body: 400,
   /** A field that the operation needs is missing or empty. */
   missing_field: 400,
@@ -16,14 +15,12 @@ export const errorStatus = {
   /** `token` belongs to no known session. */
   unknown_session: 400,
   malformed_request: 400,
-  /** The balance is below the call's cost. */
   out_of_credits: 402,
   not_found: 404,
   /** The path exists for another method: see `Allow`. */
   method_not_allowed: 405,
   request_timeout: 408,
   body_too_large: 413,
-  /** The body is not declared as `application/json`. */
   unsupported_media_type: 415,
   /** A page was requested with a `Host` that is not the service's name: see `isOwnName`. */
   wrong_host: 421,

@@ -59,7 +59,7 @@ function holder(system: AutonomousSystem | undefined): IpData {
   return {asn_number: system.number, ...name};
 }
 
-/** City, coordinates and country, from the optional city data. Without it: the country, from the packed data. */
+/** Without the optional city data: the country alone, from the packed data. */
 function location(data: OpenData, address: string): IpData {
   const {
     city,

@@ -25,7 +25,6 @@ const MAX_ACCOUNTS = 50;
 /** Maximum accounts to note per trait: keeps a call short if a whole network shares an address. */
 const MAX_HOLDERS = 1000;
 
-/** An account with its traits, as seen in a verification or a session. */
 export interface Sighting {
   userId: string;
   session: UserSession;
@@ -104,7 +103,7 @@ function traitsOf({session, email}: Sighting): [Signal, string][] {
   );
 }
 
-/** Combines the confidences of independent signals: the probability that at least one of them is right. */
+/** The probability that at least one of several independent signals is right. */
 function combine(signals: Signal[]): number {
   const mistaken = signals.reduce((product, signal) => product * (1 - confidenceOf[signal]), 1);
   return Math.round((1 - mistaken) * 1000) / 1000;

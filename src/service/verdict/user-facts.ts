@@ -5,7 +5,6 @@ import type {RuleVocabulary} from '../../score/language/rule-variables.ts';
 import type {MailAssessment} from '../intelligence/email.ts';
 import type {UserSession} from './user-session.ts';
 
-/** The device of a session, from its user agent. */
 export interface Device {
   shown: NonNullable<VerifyData['device']>;
   /** True if the user agent names a program (an app's HTTP client included) or is missing. */
@@ -48,7 +47,6 @@ function browserOf(userAgent: string): NonNullable<VerifyData['device']> {
   };
 }
 
-/** The findings from which {@link makeUserFacts} makes the facts. */
 export interface Evidence {
   session: UserSession;
   device: Device;

@@ -120,7 +120,7 @@ export class Verdicts {
   }
 }
 
-/** A part of a verdict. A field may be undefined: the JSON that the service sends then lacks the field. */
+/** A field may be undefined: the JSON that the service sends then lacks it. */
 type VerdictPart<Name extends keyof VerifyData> = NonNullable<VerifyData[Name]>;
 
 /** The verdict's `ip`. `type` is ipv4 or ipv6. `is_proxy` and `is_threat` are left out: no open data has them. */
@@ -162,7 +162,7 @@ function phonePart(phone: PhoneData): VerdictPart<'phone'> {
   return {valid, country_code, country_name, carrier, line_type};
 }
 
-/** The verdict's `session`. Its times are in UTC. */
+/** The times are in UTC. */
 function sessionPart({started_at, finished_at}: UserSession): VerdictPart<'session'> {
   const inUtc = (time: string | undefined) => (time === undefined ? undefined : new Date(time).toISOString());
   return {started_at: inUtc(started_at), finished_at: inUtc(finished_at)};

@@ -2,9 +2,7 @@ import {readBundledList} from '../../../operations/mail/mail-providers.ts';
 import {sourceFile} from '../../../operations/package-files.ts';
 import {addUp, files, lastNotAbove, PackedFile, readPacked} from '../packed-data.ts';
 
-/** An operator on one of the lists that this project keeps. */
 interface ListedNetwork {
-  /** The operator's trade name. */
   operator: string;
   asns: readonly number[];
   reason: string;
@@ -73,7 +71,6 @@ export interface AutonomousSystem {
   holder: string;
 }
 
-/** Finds the autonomous system that announces an IPv4 address. */
 export class AsnTable {
   readonly #start: Uint32Array;
   readonly #end: Uint32Array;
@@ -100,7 +97,6 @@ export class AsnTable {
     return {number, holder: this.holder(number)};
   }
 
-  /** Every range, in order of addresses, with its autonomous system. */
   *ranges(): Iterable<{start: number; end: number; system: AutonomousSystem}> {
     for (const [index, start] of this.#start.entries()) {
       const number = this.#asn[index] as number;
@@ -108,7 +104,6 @@ export class AsnTable {
     }
   }
 
-  /** The holder's name; empty if unknown. */
   holder(number: number): string {
     const index = lastNotAbove(this.#holder, number);
     if (index < 0 || this.#holder[index] !== number) return '';
