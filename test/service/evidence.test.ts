@@ -1,7 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {Accounts} from '../../src/service/verdict/accounts.ts';
-import {describeDevice} from '../../src/service/verdict/user-facts.ts';
-import type {UserSession} from '../../src/service/verdict/user-session.ts';
+import {describeDevice, type UserSession} from '../../src/service/verdict/user-session.ts';
 
 describe('a device', () => {
   const device = (user_agent: string | undefined) =>

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {startService} from '../../src/service/start.ts';
 import {judgeSession, loadAccessRules, type ReadyAccessRule} from '../../src/service/verdict/access-rules.ts';
-import {factTypes, type UserFacts} from '../../src/service/verdict/user-facts.ts';
+import {factTypes, type UserFacts} from '../../src/service/verdict/user-session.ts';
 import {temporaryFolder} from './running.ts';
 
 /** Facts of a person at home. */

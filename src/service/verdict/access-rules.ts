@@ -4,7 +4,7 @@ import type {VerifyData} from '../../operations/table.ts';
 import {compileCondition, fieldReader} from '../../score/language/condition.ts';
 import {createConditionChecker} from '../../score/language/expression.ts';
 import {checkWithSchema, readServiceYaml, ServiceSetupError} from '../options.ts';
-import {factTypes, type UserFacts} from './user-facts.ts';
+import {factTypes, type UserFacts} from './user-session.ts';
 
 const ruleSchema = z.strictObject({
   id: z.string().min(1).max(64).describe('Unique in the file.'),

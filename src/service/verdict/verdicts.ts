@@ -13,8 +13,13 @@ import {phoneIntelligence} from '../intelligence/phone.ts';
 import type {ServiceOptions} from '../options.ts';
 import {judgeSession, loadAccessRules} from './access-rules.ts';
 import {Accounts} from './accounts.ts';
-import {describeDevice, makeUserFacts} from './user-facts.ts';
-import {readUserSessions, type UserSession, userSessionSchema} from './user-session.ts';
+import {
+  describeDevice,
+  makeUserFacts,
+  readUserSessions,
+  type UserSession,
+  userSessionSchema,
+} from './user-session.ts';
 
 /** A test action id: its fixed `can_pass`, and the sample session that replaces an unknown token's session. */
 interface TestAction {
