@@ -106,10 +106,10 @@ export function normalizeCharacters(text: string): string {
 
 const TRAILING = /[\s,;.،؛、。，；]{1,8}$/;
 
-function trimPunctuation(given: string, before: readonly RepairCode[]) {
+function trimPunctuation(given: string) {
   const text = given.replace(TRAILING, '');
   if (text === given) return undefined;
-  const repairs: RepairCode[] = [...before, 'trailing_punctuation'];
+  const repairs: RepairCode[] = ['trailing_punctuation'];
   return {text: unwrap(text, repairs), repairs};
 }
 
@@ -139,6 +139,14 @@ export const makeInvalidCell = <const Code extends string>(code: Code) => ({stat
 export const validCell = (value: string, repairs: readonly RepairCode[] = []) =>
   ({state: 'value', value, ...(repairs.length > 0 && {repairs})}) as const;
 
+/** The cell with the repairs that were made before it was judged. */
+export function withRepairs<Code extends string>(
+  cell: CanonicalCell<Code>,
+  before: readonly RepairCode[],
+): CanonicalCell<Code> {
+  return cell.state === 'value' ? validCell(cell.value, [...before, ...(cell.repairs ?? [])]) : cell;
+}
+
 export const isScientific = (text: string): boolean => /^[+-]?\d+([.,]\d+)?E[+-]?\d+$/i.test(text);
 
 /** Maximum characters of a cell that is judged. Patterns would take minutes for some of the longer ones. */
@@ -148,12 +156,12 @@ const LONGEST = 10_000;
 export function judgeCell<Code extends string>(
   raw: string,
   rules: CellRules | undefined,
-  judge: (text: string, repairs: readonly RepairCode[]) => CanonicalCell<Code>,
+  judge: (text: string) => CanonicalCell<Code>,
 ): CanonicalCell<Code | keyof typeof codes.any> {
   if (raw.length > LONGEST) return makeInvalidCell('cell_too_long');
   try {
     const cell = readCell(raw, rules);
-    return cell.state === 'text' ? judge(cell.text, cell.repairs) : cell;
+    return cell.state === 'text' ? withRepairs(judge(cell.text), cell.repairs) : cell;
   } catch (thrown) {
     return {state: 'broken', thrown};
   }
@@ -163,15 +171,14 @@ export function judgeCell<Code extends string>(
 export function judgeNormalizedCell<Code extends string>(
   raw: string,
   rules: CellRules | undefined,
-  judge: (text: string, repairs: readonly RepairCode[]) => CanonicalCell<Code>,
+  judge: (text: string) => CanonicalCell<Code>,
 ): CanonicalCell<Code | keyof typeof codes.any> {
-  return judgeCell(raw, rules, (given, found) => {
+  return judgeCell(raw, rules, given => {
     const text = normalizeCharacters(given);
-    const repairs = text === given ? found : [...found, 'folded' as const];
-    const judged = judge(text, repairs);
-    const entry = judged.state === 'invalid' ? trimPunctuation(text, repairs) : undefined;
-    const trimmed = entry && judge(entry.text, entry.repairs);
-    return trimmed?.state === 'value' ? trimmed : judged;
+    const judged = judge(text);
+    const entry = judged.state === 'invalid' ? trimPunctuation(text) : undefined;
+    const trimmed = entry && withRepairs(judge(entry.text), entry.repairs);
+    return withRepairs(trimmed?.state === 'value' ? trimmed : judged, text === given ? [] : ['folded']);
   });
 }
 
@@ -188,7 +195,6 @@ export type ListChoice = 'first' | 'last' | 'only';
 export function chooseEntry<Code extends string>(
   texts: readonly string[],
   which: ListChoice | undefined,
-  repairs: readonly RepairCode[],
   judge: (text: string) => CanonicalCell<Code>,
 ): CanonicalCell<Code> | undefined {
   const entries = texts.map(text => (isPlaceholder(text) ? emptyCell : judge(text)));
@@ -196,6 +202,5 @@ export function chooseEntry<Code extends string>(
   const isChosen = which === 'only' ? distinct.size === 1 : which !== undefined;
   const meant = which === 'last' ? entries.at(-1) : entries[0];
   if (!isChosen || meant === undefined || meant.state === 'empty') return undefined;
-  if (meant.state !== 'value') return meant;
-  return validCell(meant.value, [...repairs, 'list_entry', ...(meant.repairs ?? [])]);
+  return withRepairs(meant, ['list_entry']);
 }

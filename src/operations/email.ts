@@ -10,8 +10,8 @@ import {
   LIST_SEPARATOR,
   type ListChoice,
   makeInvalidCell,
-  type RepairCode,
   validCell,
+  withRepairs,
 } from './cell.ts';
 import {answerSchema, defineIntelligence, flag, text} from './operation.ts';
 
@@ -88,10 +88,10 @@ const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!\d+$)[a-z\d](?:[a-z\
 
 /** An e-mail address with its domain in lower case and ASCII. The local part stays, since its case may matter. */
 export function canonicalEmail(raw: string, _country?: string, rules?: CellRules): CanonicalCell<EmailCode> {
-  return judgeNormalizedCell(raw, rules, (given, before) => {
+  return judgeNormalizedCell(raw, rules, given => {
     const text = given.replace(/^([^@]*\S)\s*@\s*([^@]*)$/, '$1@$2');
-    const repairs = text === given ? before : [...before, 'folded' as const];
-    return judgeAddresses(text, repairs, rules?.fromList) ?? judgeOne(text, repairs);
+    const judged = judgeAddresses(text, rules?.fromList) ?? judgeOne(text);
+    return withRepairs(judged, text === given ? [] : ['folded']);
   });
 }
 
@@ -99,9 +99,9 @@ export function canonicalEmail(raw: string, _country?: string, rules?: CellRules
 const ENCODED =
   /%40|&#(?:64|x40);|\\u0040|[([{]\s*at\s*[)\]}]|^=\?[\w-]+\?[bq]\?|^(?:EX:|X500:)?\/o=.+\/cn=/i;
 
-function judgeOne(text: string, repairs: readonly RepairCode[]): CanonicalCell<EmailCode> {
-  const judged = judgeAddress(text, repairs);
-  const found = judged.state === 'value' ? judged : (judgeWrapped(text, repairs) ?? judged);
+function judgeOne(text: string): CanonicalCell<EmailCode> {
+  const judged = judgeAddress(text);
+  const found = judged.state === 'value' ? judged : (judgeWrapped(text) ?? judged);
   if (found.state !== 'invalid' || found.code !== 'email_malformed') return found;
   if (ENCODED.test(text)) return makeInvalidCell('email_encoded');
   return ODD.test(text) || holdsAddress(text) ? makeInvalidCell('email_in_text') : found;
@@ -109,25 +109,23 @@ function judgeOne(text: string, repairs: readonly RepairCode[]): CanonicalCell<E
 
 function holdsAddress(text: string): boolean {
   const parts = text.split(BESIDE);
-  return (
-    parts.length > 1 && parts.some(part => part.includes('@') && judgeAddress(part, []).state === 'value')
-  );
+  return parts.length > 1 && parts.some(part => part.includes('@') && judgeAddress(part).state === 'value');
 }
 
 /** Judges the address inside mailto: (RFC 6068) or angle brackets; undefined if the text has neither. */
-function judgeWrapped(text: string, repairs: readonly RepairCode[]): CanonicalCell<EmailCode> | undefined {
+function judgeWrapped(text: string): CanonicalCell<EmailCode> | undefined {
   const linked = /^mailto:([^?%]+)(?:\?.*)?$/is.exec(text)?.[1];
-  if (linked !== undefined) return judgeAddress(linked, [...repairs, 'uri']);
+  if (linked !== undefined) return withRepairs(judgeAddress(linked), ['uri']);
   const [, name, inner] = /^([^<>]*)<\s*(?:mailto:)?([^<>@\s]+@[^<>\s]+)\s*>$/i.exec(text) ?? [];
   if (name === undefined || inner === undefined) return undefined;
   const plainName = name.replace(/["']/g, '').trim().toLowerCase();
   // The display name is another address. Either address may be meant, so neither is taken.
   if (plainName.includes('@') && plainName !== inner.toLowerCase())
     return makeInvalidCell('email_display_name');
-  return judgeAddress(inner, [...repairs, plainName === '' ? 'brackets' : 'display_name']);
+  return withRepairs(judgeAddress(inner), [plainName === '' ? 'brackets' : 'display_name']);
 }
 
-function judgeAddress(text: string, repairs: readonly RepairCode[]): CanonicalCell<EmailCode> {
+function judgeAddress(text: string): CanonicalCell<EmailCode> {
   const at = text.lastIndexOf('@');
   const local = text.slice(0, at);
   if ((at > 0 || text.startsWith('[')) && (MASKED.test(text) || isFilled(local, text.slice(at + 1))))
@@ -140,7 +138,7 @@ function judgeAddress(text: string, repairs: readonly RepairCode[]): CanonicalCe
   const address = `${local}@${domain}`;
   const fits = Buffer.byteLength(local) <= MAX_LOCAL && Buffer.byteLength(address) <= MAX_ADDRESS;
   return DOMAIN.test(domain) && fits && !dots && !ODD.test(text)
-    ? validCell(address, repairs)
+    ? validCell(address)
     : makeInvalidCell('email_malformed');
 }
 
@@ -166,17 +164,13 @@ function areHandles(texts: readonly string[]): boolean {
 }
 
 /** Judges a cell with several addresses; undefined for any other text. A fault of the chosen one is the list's. */
-function judgeAddresses(
-  text: string,
-  repairs: readonly RepairCode[],
-  which: ListChoice | undefined,
-): CanonicalCell<EmailCode> | undefined {
+function judgeAddresses(text: string, which: ListChoice | undefined): CanonicalCell<EmailCode> | undefined {
   const isAddress = (part: string) => /^[^@]+@[^@]+$/.test(part);
   const parts = text.split(LIST_SEPARATOR).filter(part => part.includes('@') || isPlaceholder(part));
   const words = text.split(/\s+/);
   const entries = parts.length === 1 && words.every(word => /^[^@<>]+@[^@<>]+$/.test(word)) ? words : parts;
   if (entries.filter(isAddress).length < 2) return undefined;
-  const chosen = chooseEntry(entries, which, repairs, part => judgeOne(part, []));
+  const chosen = chooseEntry(entries, which, judgeOne);
   return chosen?.state === 'value' ? chosen : makeInvalidCell('email_list');
 }
 

@@ -13,6 +13,7 @@ import {
   makeInvalidCell,
   type RepairCode,
   validCell,
+  withRepairs,
 } from './cell.ts';
 import {answerSchema, defineIntelligence, flag, locationFields, text} from './operation.ts';
 
@@ -69,33 +70,31 @@ export const ip = defineIntelligence('ip', {
 
 /** An IPv4 address in dotted-quad form. IPv4-mapped IPv6 counts as its IPv4 address. Other IPv6 is invalid. */
 export function canonicalIp(raw: string, _country?: string, rules?: CellRules): CanonicalCell<IpCode> {
-  return judgeNormalizedCell(raw, rules, (text, repairs) =>
-    judgeIp(text, repairs, rules?.ipFromList ?? rules?.fromList),
-  );
+  return judgeNormalizedCell(raw, rules, text => judgeIp(text, rules?.ipFromList ?? rules?.fromList));
 }
 
-function judgeIp(text: string, repairs: readonly RepairCode[], which?: ListChoice): CanonicalCell<IpCode> {
-  if (isIPv4(text)) return PRIVATE.test(text) ? makeInvalidCell('ip_private') : validCell(text, repairs);
+function judgeIp(text: string, which?: ListChoice): CanonicalCell<IpCode> {
+  if (isIPv4(text)) return PRIVATE.test(text) ? makeInvalidCell('ip_private') : validCell(text);
   if (isScientific(text)) return makeInvalidCell('scientific_notation');
   if (isIPv6(text)) {
     // A zone (`fe80::1%eth0.100`) may be any text, at which ipaddr would throw.
     const address = ipaddr.IPv6.parse(text.replace(/%.*/s, ''));
     return address.isIPv4MappedAddress()
-      ? judgeIp(address.toIPv4Address().toString(), repairs)
+      ? judgeIp(address.toIPv4Address().toString())
       : makeInvalidCell('ipv6_unsupported');
   }
   const bracketed = /^\[([^[\]]+)\](?::(\d{1,5}))?$/.exec(text);
   const [, address = '', port] = bracketed ?? /^([\d.]+):(\d{1,5})$/.exec(text) ?? [];
   if (isIPv4(address) || isIPv6(address)) {
     if (port !== undefined && Number(port) > MOST_PORT) return makeInvalidCell('ip_with_port');
-    const found = bracketed === null ? repairs : [...repairs, 'brackets' as const];
-    return judgeIp(address, port === undefined ? found : [...found, 'port']);
+    const repairs: RepairCode[] = bracketed === null ? [] : ['brackets'];
+    return withRepairs(judgeIp(address), port === undefined ? repairs : [...repairs, 'port']);
   }
   const host = text.replace(HOST_MASK, '');
-  if (host !== text) return judgeIp(host, [...repairs, 'host_mask']);
+  if (host !== text) return withRepairs(judgeIp(host), ['host_mask']);
   if (/^[\d.]+\/\d{1,2}$/.test(text)) return makeInvalidCell('ip_range');
   if (/^[1-9]\d{7,9}$/.test(text) && Number(text) < ADDRESSES) return makeInvalidCell('ip_number');
-  return judgeList(text, repairs, which) ?? makeInvalidCell('ip_malformed');
+  return judgeList(text, which) ?? makeInvalidCell('ip_malformed');
 }
 
 const MOST_PORT = 65_535;
@@ -142,17 +141,13 @@ const LISTED: ReadonlySet<IpCode> = new Set(['ipv6_unsupported', 'ip_private', '
  * Judges a list such as `X-Forwarded-For`; undefined for other texts. The client itself claims the first address, the
  * last proxy saw the last one.
  */
-function judgeList(
-  text: string,
-  repairs: readonly RepairCode[],
-  which: ListChoice | undefined,
-): CanonicalCell<IpCode> | undefined {
+function judgeList(text: string, which: ListChoice | undefined): CanonicalCell<IpCode> | undefined {
   const parts = text.split(/:::|[\s,;|]/).filter(part => part !== '');
   if (parts[0] === text) return undefined;
   const isEntry = (part: string) => {
-    const judged = judgeIp(part, []);
+    const judged = judgeIp(part);
     return isPlaceholder(part) || judged.state !== 'invalid' || LISTED.has(judged.code);
   };
   if (!parts.every(isEntry)) return undefined;
-  return chooseEntry(parts, which, repairs, part => judgeIp(part, [])) ?? makeInvalidCell('ip_list');
+  return chooseEntry(parts, which, part => judgeIp(part)) ?? makeInvalidCell('ip_list');
 }

@@ -9,8 +9,8 @@ import {
   isScientific,
   judgeNormalizedCell,
   makeInvalidCell,
-  type RepairCode,
   validCell,
+  withRepairs,
 } from './cell.ts';
 import {isInternationalCountry, type PhoneCountry, parsePhoneCountry, phoneLibrary} from './country.ts';
 import {answerSchema, defineIntelligence, flag, text} from './operation.ts';
@@ -96,28 +96,22 @@ export function canonicalPhone(raw: string, country?: string, rules?: CellRules)
   const isOpen = rules?.isPlusDefault === true && rules.bare !== 'international';
   const bare = isInternationalCountry(country) ? 'international' : isOpen ? 'foreign' : rules?.bare;
   const all = {...rules, bare};
-  return judgeNormalizedCell(raw, rules, (text, repairs) => {
+  return judgeNormalizedCell(raw, rules, text => {
     const uri = /^(?:tel|callto|sms|whatsapp|p):(?:\/\/)?/i.exec(text)?.[0] ?? '';
-    const found = uri === '' ? repairs : [...repairs, 'uri' as const];
     const region = parsePhoneCountry(country);
     const whole = text.slice(uri.length).trim();
     const parts = partsOf(whole);
-    const judge = (part: string, before: readonly RepairCode[]) => judgeWritten(part, before, region, all);
-    if (parts.length === 1) return judge(whole, found);
-    const chosen = chooseEntry(
-      parts,
-      rules?.fromList,
-      found,
-      (part): CanonicalCell<PhoneCode> => judge(part, []),
-    );
-    const isTaken = chosen?.state === 'value' || (chosen?.state === 'invalid' && UNCLEAR.has(chosen.code));
-    return isTaken ? chosen : makeInvalidCell('phone_list');
+    const judge = (part: string) => judgeWritten(part, region, all);
+    const isOne = parts.length === 1;
+    const chosen = isOne ? judge(whole) : chooseEntry(parts, rules?.fromList, judge);
+    const found =
+      chosen !== undefined && (isOne || mayBeRight(chosen)) ? chosen : makeInvalidCell('phone_list');
+    return withRepairs(found, uri === '' ? [] : ['uri']);
   });
 }
 
 function judgeWritten(
   text: string,
-  repairs: readonly RepairCode[],
   country: PhoneCountry | undefined,
   habits: CellRules | undefined,
 ): CanonicalCell<PhoneCode> {
@@ -126,17 +120,10 @@ function judgeWritten(
   const front = withoutExtension(text);
   const written = restorePlus(front ?? text);
   if (written === undefined) return makeInvalidCell('phone_in_text');
-  const judged = judgePhone(
-    written,
-    front === undefined ? repairs : [...repairs, 'extension'],
-    country,
-    habits,
-  );
+  const judged = withRepairs(judgePhone(written, country, habits), front === undefined ? [] : ['extension']);
   const isShort = (front ?? '').replace(/\D/g, '').length < SHORTEST_LISTED;
   if (isShort || judged.state === 'empty') return judged;
-  const isWhole = judged.state === 'value';
-  const isUnclear = judged.state === 'invalid' && UNCLEAR.has(judged.code);
-  return isWhole || isUnclear ? judged : makeInvalidCell('phone_in_text');
+  return mayBeRight(judged) ? judged : makeInvalidCell('phone_in_text');
 }
 
 /** A text's number in E.164 form. If the text may have lost a plus, adds it. Undefined for an invalid number. */
@@ -152,7 +139,6 @@ const ZEROS = /^(?:[+\p{P}\p{Z}]*0)+[\p{P}\p{Z}]*$/u;
 
 function judgePhone(
   text: string,
-  repairs: readonly RepairCode[],
   country: PhoneCountry | undefined,
   habits: CellRules | undefined,
 ): CanonicalCell<PhoneCode> {
@@ -161,7 +147,7 @@ function judgePhone(
   if (isDate(text)) return makeInvalidCell('phone_date');
   const [, glue] = GLUED.exec(text) ?? [];
   if (glue !== undefined) return makeInvalidCell(glue === '/' ? 'phone_list' : 'phone_in_text');
-  if (DECIMAL.test(text)) return judgeDecimal(text, repairs, country, habits);
+  if (DECIMAL.test(text)) return judgeDecimal(text, country, habits);
   const number = parsePhoneNumber(text, country);
   if (number !== undefined && ZEROS.test(number.nationalNumber)) return emptyCell;
   // `isPossible` accepts a local number without its area code. The length in E.164 form shows that
@@ -170,39 +156,35 @@ function judgePhone(
     number?.isPossible() === true &&
     // If the text is in E.164 form itself, `isPossible` has already checked its length.
     (number.number === text || phoneLibrary().validatePhoneNumberLength(number.number) === undefined);
-  if (whole && number.number === text) return validCell(text, repairs);
+  if (whole && number.number === text) return validCell(text);
   const digits = extractBareDigits(text);
   const beside = country !== undefined && 'defaultCallingCode' in country && whole ? number : undefined;
   const coded = beside && besideItsCode(beside, digits);
   if (coded !== undefined)
     return coded === beside
-      ? (planFault(text, coded, habits) ?? validCell(coded.number, repairs))
-      : validCell(coded.number, [...repairs, 'plus_added']);
+      ? (planFault(text, coded, habits) ?? validCell(coded.number))
+      : validCell(coded.number, ['plus_added']);
   const isRead = country !== undefined || (habits?.bare !== undefined && habits.bare !== 'doubt');
   const read = isRead && digits ? readBare(digits, whole ? number : undefined, habits?.bare) : undefined;
   if (read === 'unclear') return makeInvalidCell('calling_code_unclear');
-  if (read) return validCell(read.number, [...repairs, 'plus_added']);
+  if (read) return validCell(read.number, ['plus_added']);
   if (!whole) return makeInvalidCell(phoneFault(text, country));
   const mayBeRange = habits?.areExtensions !== true && text.includes('-', 5);
   if (mayBeRange && endingOf(text, number.formatNational(), country) === 'range')
-    return fromRange(text, repairs, country, habits?.fromList);
+    return fromRange(text, country, habits?.fromList);
   const hasExtension = number.ext !== undefined || SUBADDRESS.test(text);
-  return (
-    planFault(text, number, habits) ??
-    validCell(number.number, hasExtension ? [...repairs, 'extension'] : repairs)
-  );
+  return planFault(text, number, habits) ?? validCell(number.number, hasExtension ? ['extension'] : []);
 }
 
 function fromRange(
   text: string,
-  repairs: readonly RepairCode[],
   country: PhoneCountry | undefined,
   which: CellRules['fromList'],
 ): CanonicalCell<PhoneCode> {
   const number = which === 'first' || which === 'last' ? endsOfRange(text)[which] : undefined;
   return number === undefined
     ? makeInvalidCell('phone_list')
-    : judgePhone(number, [...repairs, 'list_entry'], country, undefined);
+    : withRepairs(judgePhone(number, country, undefined), ['list_entry']);
 }
 
 /** A subaddress (RFC 3966), which counts as an extension. libphonenumber drops it, without setting `ext`. */
@@ -226,6 +208,8 @@ function planFault(
 
 /** Faults of digits that may be right: only their country or calling code is unclear. */
 const UNCLEAR: ReadonlySet<PhoneCode> = new Set(['country_unknown', 'calling_code_unclear']);
+const mayBeRight = (cell: CanonicalCell<PhoneCode>) =>
+  cell.state === 'value' || (cell.state === 'invalid' && UNCLEAR.has(cell.code));
 
 /** A decimal number such as 30901820.5: five digits or more before the point or comma, or only zeros behind it. */
 const DECIMAL = /^\+?\d+[.,]0+$|\d{5,}[.,](?:\d{1,2}|0+)$/;
@@ -235,18 +219,16 @@ const DECIMAL = /^\+?\d+[.,]0+$|\d{5,}[.,](?:\d{1,2}|0+)$/;
  */
 function judgeDecimal(
   text: string,
-  repairs: readonly RepairCode[],
   country: PhoneCountry | undefined,
   habits: CellRules | undefined,
 ): CanonicalCell<PhoneCode> {
   const digits = WHOLE.exec(text)?.[1];
   if (digits === undefined) return makeInvalidCell('decimal_number');
-  const judged = judgePhone(digits, [...repairs, 'decimal_zero'], country, {...habits, zeroLost: true});
-  if (judged.state !== 'value')
-    return judged.state === 'invalid' && UNCLEAR.has(judged.code)
-      ? judged
-      : makeInvalidCell('decimal_number');
-  return parsePhoneNumber(judged.value)?.isValid() === true ? judged : makeInvalidCell('decimal_number');
+  const judged = judgePhone(digits, country, {...habits, zeroLost: true});
+  const isRight = judged.state !== 'value' || parsePhoneNumber(judged.value)?.isValid() === true;
+  return isRight && mayBeRight(judged)
+    ? withRepairs(judged, ['decimal_zero'])
+    : makeInvalidCell('decimal_number');
 }
 
 /** Quotes, and punctuation outside ASCII. With one of these, a number counts as part of a text. */

@@ -192,8 +192,8 @@ export function canonicalToken(
   _country?: string,
   rules?: CellRules,
 ): CanonicalCell<keyof typeof codes> {
-  return judgeCell(raw, rules, (text, repairs) =>
-    /\s/.test(text) ? makeInvalidCell('token_malformed') : validCell(text, repairs),
+  return judgeCell(raw, rules, text =>
+    /\s/.test(text) ? makeInvalidCell('token_malformed') : validCell(text),
   );
 }
 
