@@ -5,8 +5,9 @@ import {STORED} from '../ledger/answers/store.ts';
 import {Lookups} from '../lookup/lookups.ts';
 import {Timeline} from './counts/timeline.ts';
 import {completeKilledRuns} from './end/history.ts';
+import {answerScope} from './identity.ts';
 import {type Layout, makeLayout, operationsOfTargets} from './layout/layout.ts';
-import {findAccountOfJob, openAccountBudget, raiseBudgetCounts} from './open/account.ts';
+import {findAccount, openAccountBudget, raiseBudgetCounts, refuseStrangeHost} from './open/account.ts';
 import {keepOthersAnswers, openStoreOfRun, readyStore} from './open/answer-store.ts';
 import {type LookupResources, openConnectionOfJob, planLanes} from './open/connection.ts';
 import {type OpenedLookups, openLookups} from './open/open-lookups.ts';
@@ -48,7 +49,8 @@ export async function openSession(run: RunContext): Promise<Session> {
 /** `closes`: takes a function for each open stage, which closes it if a later one can't be opened. */
 async function openStages(run: RunContext, closes: (close: () => unknown) => void): Promise<Session> {
   const {job, io, state, stopper, clock} = run;
-  const account = findAccountOfJob(job, io);
+  refuseStrangeHost(job, io.env);
+  const account = findAccount(answerScope(job.endpoint, job.settings), io.env, io.warn);
   warnIfUncheckedTls(io.env, io.warn);
   const connection = await openConnectionOfJob(run);
   closes(() => connection.close());

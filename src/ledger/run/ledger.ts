@@ -49,7 +49,6 @@ export class Ledger {
   readonly budget: Budget;
   /** Number of calls that were in flight when the last session ended: they may have been charged. */
   readonly interrupted: number;
-  /** True if the ledger had values when it was opened. */
   readonly isResumed: boolean;
   /** Endpoint and account of the ledger's values, as a key. If they are not this session's, it must call {@link beginCount}. */
   readonly owner: string;
@@ -83,7 +82,6 @@ export class Ledger {
     return this.#state === 'ended' || (this.#state === 'open' && this.#file.refusal === undefined);
   }
 
-  /** Number of calls that were reserved and are not booked yet. */
   get inFlight(): number {
     return this.#file.inFlight.size;
   }
@@ -290,7 +288,6 @@ export class Ledger {
     }
   }
 
-  /** Books this session's calls in flight as maybe charged: their outcomes are not known yet. */
   #loseInFlight(): void {
     const lost = [...this.#file.inFlight.values()];
     this.#file.inFlight.clear();

@@ -59,12 +59,6 @@ export function findAccount(
   return found;
 }
 
-/** {@link findAccount} for a run. @throws {UsageError} also by {@link refuseStrangeHost}. */
-export function findAccountOfJob(job: Job, {env, warn}: World): AccountLimits | undefined {
-  refuseStrangeHost(job, env);
-  return findAccount(answerScope(job.endpoint, job.settings), env, warn);
-}
-
 /**
  * Refuses a host that only a job file names: it would get this user's key, and in CI a pull request may bring the file.
  *
