@@ -39,7 +39,7 @@ export class Sentence {
 export type Said = string | Sentence;
 
 /** A setting in a sentence: `true` for a switch, `false` for one turned off, else its value or a placeholder. */
-export function set(name: string, value?: string | boolean): Sentence {
+export function setting(name: string, value?: string | boolean): Sentence {
   const flag = name === 'output' ? '-o' : `--${value === false ? 'no-' : ''}${spellName(name, '-')}`;
   const inCode = placeholders.has(value) ? value : JSON.stringify(value);
   return new Sentence(
@@ -63,7 +63,7 @@ export function settingsOfFlags(
 
 /** The same, as an error offers them in its sentence. */
 export function sayFlags(flags: readonly string[]): Sentence {
-  const settings = settingsOfFlags(flags).map(({name, value}) => set(name, value));
+  const settings = settingsOfFlags(flags).map(({name, value}) => setting(name, value));
   return new Sentence(settings.join(' '), settings.map(formatForLibrary).join(', '));
 }
 

@@ -12,7 +12,7 @@ import {
   operations,
 } from '../operations/table.ts';
 import {codeAdvice} from '../report/code-meanings.ts';
-import {type Said, say, set} from '../sentence.ts';
+import {type Said, say, setting} from '../sentence.ts';
 import {adviseOnCommonText} from './guess-messages.ts';
 import type {RowPlanner} from './plan-row.ts';
 import {formatColumnChoice, mostFrequent, placeholderText} from './recognize/guess.ts';
@@ -40,17 +40,19 @@ export function refuseMostlyRejected(
   if (areLost && encoding === 'auto')
     throw new InputError(
       'input_rejected',
-      say`Row ${unread[0]?.record} and others of the first ${sample.length} are not text in the encoding of the list (${unread[0]?.detail}). Nothing was sent. Read it in its own encoding (${set('encoding', perhaps ?? 'NAME')}), or leave such rows out: ${set('maxRejects', '100%')}.`,
+      say`Row ${unread[0]?.record} and others of the first ${sample.length} are not text in the encoding of the list (${unread[0]?.detail}). Nothing was sent. Read it in its own encoding (${setting('encoding', perhaps ?? 'NAME')}), or leave such rows out: ${setting('maxRejects', '100%')}.`,
       remedy,
     );
   if (!isAll && (sample.length < FEW_ROWS || rejects.length <= MOSTLY * sample.length)) return;
   const {text: reason} = mostFrequent(rejects.map(reject => reject.reason));
   const example = rejects.find(reject => reject.reason === reason);
   const isShort = reason === 'column_count' && padShortRows !== true;
-  const short = isShort ? say` If rows only lack fields at their end, add ${set('padShortRows', true)}.` : '';
+  const short = isShort
+    ? say` If rows only lack fields at their end, add ${setting('padShortRows', true)}.`
+    : '';
   throw new InputError(
     'input_rejected',
-    say`${rejects.length} of the first ${sample.length} rows can't be read (most often ${reason}: ${example?.detail}; line ${example?.line} of ${example?.file}). Check the file, ${set('delimiter')}, ${set('encoding')} and ${set('skipLines')}.${short} Nothing was sent.${isAll ? '' : say` To skip unreadable rows and read the rest: ${set('maxRejects', '100%')}.`}`,
+    say`${rejects.length} of the first ${sample.length} rows can't be read (most often ${reason}: ${example?.detail}; line ${example?.line} of ${example?.file}). Check the file, ${setting('delimiter')}, ${setting('encoding')} and ${setting('skipLines')}.${short} Nothing was sent.${isAll ? '' : say` To skip unreadable rows and read the rest: ${setting('maxRejects', '100%')}.`}`,
     reason === 'invalid_encoding' ? remedy : {},
   );
 }
@@ -85,7 +87,7 @@ export function checkFirstValues(
     const are =
       others === undefined
         ? ''
-        : say` They are ${operations[others].plural}: ${set(operations[others].setting, formatColumnChoice(others, column))}.`;
+        : say` They are ${operations[others].plural}: ${setting(operations[others].setting, formatColumnChoice(others, column))}.`;
     if (values < FEW_VALUES) return are !== '' && invalid.length === values ? [say`The ${fault}${are}`] : [];
     const advice = code === undefined ? undefined : codeAdvice(code, settings);
     const word =

@@ -4,7 +4,7 @@ import type {CodeText} from '../operations/operation.ts';
 import {hasPhoneShape} from '../operations/phone/phone-shape.ts';
 import {intelligenceNames, joinWithOr, operations} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
-import {type Said, type Sentence, say, sayFlags, set, shellWord} from '../sentence.ts';
+import {type Said, type Sentence, say, sayFlags, setting, shellWord} from '../sentence.ts';
 import {refuseJsonText, refuseTransposedList, refuseWrappedRows} from './misshapen-lists.ts';
 import {
   type ColumnGuess,
@@ -108,7 +108,7 @@ export function describePassedOver(guess: ColumnGuess): Said {
   const flags = columnFlags([guess]);
   const isOpen = national > 0 && flags.at(-1) === 'COUNTRY';
   const named = sayFlags(isOpen ? flags.slice(0, -2) : flags);
-  const country = isOpen ? say`, and ${set('country')} or ${set('defaultCountry')}` : '';
+  const country = isOpen ? say`, and ${setting('country')} or ${setting('defaultCountry')}` : '';
   const add = !isAddable(guess) ? '' : say`; add ${named}${country}`;
   return say`Not looked up, though ${percent(ofKind)} of its values are ${plural}: "${column}"${why}${add}.`;
 }
@@ -133,7 +133,7 @@ export function describeRepeatedNames(guesses: readonly ColumnGuess[], format: I
     if (later.length === 0) return [];
     const names = later.map(name => `"${name}"`).join(', ');
     return [
-      say`The header has "${column}" more than once: each later column has a number (${names}). To look up one of them, name it: ${set(operation, formatColumnChoice(operation, column))}.`,
+      say`The header has "${column}" more than once: each later column has a number (${names}). To look up one of them, name it: ${setting(operation, formatColumnChoice(operation, column))}.`,
     ];
   });
 }
@@ -153,13 +153,13 @@ function tornCountries(torn: readonly ColumnGuess[], meant: readonly ColumnGuess
   const countries = countriesOf(meant);
   if (countries.length === 0)
     return unsureColumn(
-      say`${why}. Name the column with the country of the numbers: ${set('country', 'COLUMN')}.`,
+      say`${why}. Name the column with the country of the numbers: ${setting('country', 'COLUMN')}.`,
       columnFlags(meant, columns.slice(0, 1)),
     );
   // One --country applies to all phone columns. If another one has a sure country column, advises a separate run.
   const others = meant.filter(guess => !torn.includes(guess));
   return unsureColumn(
-    say`${why}, in ${quoted(torn.map(({column}) => column))}. Look it up in a run of its own, with the column of their country: ${set('phone', 'COLUMN')} ${set('country', 'COLUMN')}.`,
+    say`${why}, in ${quoted(torn.map(({column}) => column))}. Look it up in a run of its own, with the column of their country: ${setting('phone', 'COLUMN')} ${setting('country', 'COLUMN')}.`,
     columnFlags(others, countries),
   );
 }
@@ -174,10 +174,10 @@ function nationalForm(
   const flags = countryFlags([guess, ...others.filter(lacksCountry)]);
   const add =
     flags[0] === '--country'
-      ? say`Column "${flags[1]}" seems to have their country: add ${set('country', flags[1])}.`
+      ? say`Column "${flags[1]}" seems to have their country: add ${setting('country', flags[1])}.`
       : (otherCountries?.named.length ?? 0) > 0
-        ? say`${describeOtherCountries(guess) ?? ''} Otherwise, if all are of one country, add ${set('defaultCountry')} with that country, such as DE.`
-        : say`Add their country: ${set('country', 'COLUMN')}, or, if all are of one country, ${set('defaultCountry')} with that country, such as DE.`;
+        ? say`${describeOtherCountries(guess) ?? ''} Otherwise, if all are of one country, add ${setting('defaultCountry')} with that country, such as DE.`
+        : say`Add their country: ${setting('country', 'COLUMN')}, or, if all are of one country, ${setting('defaultCountry')} with that country, such as DE.`;
   const without = columnFlags(others.filter(other => !lacksCountry(other)));
   const leave =
     without.length === 0 ? '' : say` To leave them out, name the other columns: ${sayFlags(without)}.`;
@@ -194,7 +194,7 @@ export function describeOtherCountries({column, otherCountries}: ColumnGuess): S
   const [first] = named;
   if (first === undefined) return undefined;
   const names = named.map(name => `"${name}"`).join(' and ');
-  return say`By its name, ${names} may have other countries than those of the numbers in "${column}". If they are theirs, add ${set('country', first)}.`;
+  return say`By its name, ${names} may have other countries than those of the numbers in "${column}". If they are theirs, add ${setting('country', first)}.`;
 }
 
 /** Faults of phone numbers that are often those of another country than the one they are read with. */
@@ -206,7 +206,7 @@ function ofOtherCountry(
   others: readonly string[],
 ): UsageError {
   return unsureColumn(
-    say`Column "${column}" is named like phone numbers, but most of its values are not valid in the country that "${country}" says (row ${fault?.row}: ${fault?.code}). They may be of another country: name the column and that country, such as ${set('phone', formatColumnChoice('phone', column))} ${set('defaultCountry', 'DE')}.`,
+    say`Column "${column}" is named like phone numbers, but most of its values are not valid in the country that "${country}" says (row ${fault?.row}: ${fault?.code}). They may be of another country: name the column and that country, such as ${setting('phone', formatColumnChoice('phone', column))} ${setting('defaultCountry', 'DE')}.`,
     [...others, '--phone', formatColumnChoice('phone', column), '--default-country', 'COUNTRY'],
   );
 }
@@ -217,7 +217,7 @@ function listedForm({operation, column, listed}: ColumnGuess): UsageError {
       ? ' (in X-Forwarded-For the client, by its own word), last (what the last proxy saw), or only'
       : ', last, or only';
   return unsureColumn(
-    say`Column "${column}" holds several ${operations[operation].plural} in a cell (${percent(listed)} of its values). Choose one: ${set('fromList', 'first')}${which} (if all are the same).`,
+    say`Column "${column}" holds several ${operations[operation].plural} in a cell (${percent(listed)} of its values). Choose one: ${setting('fromList', 'first')}${which} (if all are the same).`,
     ['--from-list', 'first'],
   );
 }
@@ -237,12 +237,12 @@ function faultIn({operation, share = 0, header, fault}: ColumnGuess): string {
 /** The settings that name a column to look up: `--ip, --phone or --email`. */
 function anyLookup(): Sentence {
   return intelligenceNames
-    .map(name => say`${set(name)}`)
+    .map(name => say`${setting(name)}`)
     .reduce((all, one, at) => say`${all}${at === intelligenceNames.length - 1 ? ' or ' : ', '}${one}`);
 }
 
 export function adviseOnCommonText(text: string): Said {
-  return say`If "${text}" says that there is no value, add ${set('empty', text)}.`;
+  return say`If "${text}" says that there is no value, add ${setting('empty', text)}.`;
 }
 
 function mayHold(guess: ColumnGuess, flags: readonly string[]): UsageError {

@@ -16,7 +16,7 @@ import {
 import {homedir} from 'node:os';
 import {dirname, isAbsolute, join, resolve} from 'node:path';
 import {OutputError, systemCode, systemReason} from '../errors.ts';
-import {type Said, say, set, shellWord} from '../sentence.ts';
+import {type Said, say, setting, shellWord} from '../sentence.ts';
 import {isSharedDirectory} from './path.ts';
 import {syncDirectory} from './replace.ts';
 
@@ -63,13 +63,13 @@ export function makePrivateDirectory(path: string, ours: boolean): string | unde
       say`The state directory ${path} ${why}, so its content can't be trusted. ${ours ? ifOurs : ifNamed}`,
     );
   };
-  const other = say`or name another output with ${set('output')}.`;
+  const other = say`or name another output with ${setting('output')}.`;
   const found = lstatSync(resolve(path));
   if (found.isSymbolicLink())
     refuse(
       'is a symbolic link',
       say`Remove it, ${other}`,
-      say`Name the directory itself with ${set('state')}.`,
+      say`Name the directory itself with ${setting('state')}.`,
     );
   const user = process.geteuid?.();
   if (user === undefined || (found.uid === user && !isSharedDirectory(found))) return made;
@@ -78,14 +78,14 @@ export function makePrivateDirectory(path: string, ours: boolean): string | unde
     refuse(
       `belongs to another user (uid ${found.uid})`,
       say`Have its owner finish or remove it, ${other}`,
-      say`Name a directory of this user: ${set('state', join(path, 'bulk-enrich'))}, or anywhere else.`,
+      say`Name a directory of this user: ${setting('state', join(path, 'bulk-enrich'))}, or anywhere else.`,
     );
   // If even a new directory is open to others, the file system ignores modes.
   if (!isSharedDirectory(found) || isSharedDirectory(plain)) return made;
   if (!ours || !holdsOnly(path, user)) {
     const close = `Check its content and close it to others (chmod 700 ${shellWord(path)}),`;
     const mode = (found.mode & 0o7777).toString(8);
-    const named = say`${close} or name another with ${set('state')}.`;
+    const named = say`${close} or name another with ${setting('state')}.`;
     refuse(`can be written by other users (mode ${mode})`, say`${close} ${other}`, named);
   }
   chmodSync(path, 0o700);

@@ -2,7 +2,7 @@ import {closeSync, constants, existsSync, openSync, rmSync, statSync, writeFileS
 import {hostname} from 'node:os';
 import {join} from 'node:path';
 import {LockedError, OutputError, systemCode} from '../errors.ts';
-import {type Said, say, set} from '../sentence.ts';
+import {type Said, say, setting} from '../sentence.ts';
 import {makePrivateDirectory, removeDirectory} from './directory.ts';
 import {readFileText} from './path.ts';
 import {hasLocks, isBusyError, lockDatabase, openDatabase} from './sqlite.ts';
@@ -75,7 +75,7 @@ function createLockFile(path: string): void {
 
 /** The sentence on a directory where two runs could write at once. */
 export function noLocks(directory: string): Said {
-  return say`The file system of ${directory} has no locks (ENOLCK), so a run there can't keep others out. Use a local disk. For a run, it is enough that its state is on one, at the same path for all runs of this output: ${set('state', 'DIR')}.`;
+  return say`The file system of ${directory} has no locks (ENOLCK), so a run there can't keep others out. Use a local disk. For a run, it is enough that its state is on one, at the same path for all runs of this output: ${setting('state', 'DIR')}.`;
 }
 
 /** A locked file. `remove` removes it and ends the lock. */

@@ -2,7 +2,7 @@ import {createCipheriv, createDecipheriv, hkdfSync, randomBytes} from 'node:cryp
 import {UsageError} from '../errors.ts';
 import {readKey} from '../job/api-key.ts';
 import type {Endpoint, Env} from '../job/endpoint.ts';
-import {say, set} from '../sentence.ts';
+import {say, setting} from '../sentence.ts';
 
 /** Encrypts ("seals") messages about rows between a fleet's members, so that Redis holds nothing readable. */
 export interface Seal {
@@ -32,7 +32,7 @@ export function sealingSecret(endpoint: Endpoint, env: Env): string {
   if (endpoint.kind === 'live')
     throw new UsageError(
       'fleet_secret',
-      say`A fleet encrypts the values in Redis with the API key, and a key of less than ${SHORTEST_SECRET} characters can be guessed. Run without ${set('fleet')}.`,
+      say`A fleet encrypts the values in Redis with the API key, and a key of less than ${SHORTEST_SECRET} characters can be guessed. Run without ${setting('fleet')}.`,
     );
   throw new UsageError(
     'fleet_secret',

@@ -1,6 +1,6 @@
 import type {Redis} from 'ioredis';
 import type {Pause, StopReason} from '../lookup/call.ts';
-import {type Said, say, set} from '../sentence.ts';
+import {type Said, say, setting} from '../sentence.ts';
 import {listMembers, type WorkerMember} from './roster.ts';
 
 const CHECK_MS = 1_000;
@@ -29,7 +29,7 @@ interface FleetTrouble {
   readonly advice: Said;
 }
 
-const PATIENCE = say`It resumes by itself, or stops after ${set('maxOutage')}.`;
+const PATIENCE = say`It resumes by itself, or stops after ${setting('maxOutage')}.`;
 
 /** A fleet makes calls with a Redis that answers and accepts writes, and at least one worker. */
 export class FleetMonitor {
@@ -87,7 +87,7 @@ export class FleetMonitor {
     if (this.#workers !== 0) return undefined;
     return {
       what: `no worker is running on ${where}`,
-      advice: say`Start one with: bulk-enrich worker ${set('redis', where)}`,
+      advice: say`Start one with: bulk-enrich worker ${setting('redis', where)}`,
     };
   }
 

@@ -3,7 +3,7 @@ import {hostname} from 'node:os';
 import type {Redis} from 'ioredis';
 import {UsageError} from '../errors.ts';
 import {packageVersion} from '../operations/package-files.ts';
-import {type Said, say, set} from '../sentence.ts';
+import {type Said, say, setting} from '../sentence.ts';
 import type {Seal} from './encryption.ts';
 import {KEY_EXPIRY_MS, KEY_PREFIX, PROTOCOL_VERSION, type RunReport, type WorkerReport} from './protocol.ts';
 import {awaitWithinClosingTime, replyReason} from './redis.ts';
@@ -231,7 +231,7 @@ const REFUSALS: Record<keyof Agreement, (theirs: string, own: string) => Said> =
   protocol: (theirs, own) =>
     `This bulk-enrich (${packageVersion()}) uses ${own}. The fleet on this Redis uses ${theirs}. Use the same endpoint and versions of the same protocol, or another Redis database (redis://HOST/1).`,
   rate: (theirs, own) =>
-    say`Another run of this fleet has the rate ${theirs}, this one ${own}. Give both the same ${set('rate')}, or use another Redis database (redis://HOST/1).`,
+    say`Another run of this fleet has the rate ${theirs}, this one ${own}. Give both the same ${setting('rate')}, or use another Redis database (redis://HOST/1).`,
   credits: () =>
     "Another run of this fleet counts the account's credits of the day and month on another machine, or in another state directory: start all runs there, because two counts would allow twice the limit.",
 };

@@ -1,7 +1,7 @@
 import {UsageError} from '../errors.ts';
 import {hasPhoneShape} from '../operations/phone/phone-shape.ts';
 import {isLookupValue} from '../operations/table.ts';
-import {type Said, say, set} from '../sentence.ts';
+import {type Said, say, setting} from '../sentence.ts';
 import {InputError} from './input-error.ts';
 import {
   countColumns,
@@ -95,7 +95,7 @@ function skipLines(text: string, count: number, name: string) {
   if (above.length < count || !/[\r\n]$/.test(above.at(-1) ?? ''))
     throw new InputError(
       'input_header',
-      say`${name}: ${set('skipLines', String(count))} skips all that is searched for the header: ${count} lines, at most 64 KiB. Give a smaller number, or remove the lines first: tail -n +${count + 1}.`,
+      say`${name}: ${setting('skipLines', String(count))} skips all that is searched for the header: ${count} lines, at most 64 KiB. Give a smaller number, or remove the lines first: tail -n +${count + 1}.`,
     );
   const bytes = Buffer.byteLength(above.join(''));
   return {text: lines.slice(count).join(''), bytes, above: above.map(line => line.replace(/[\r\n]+$/, ''))};
@@ -227,8 +227,8 @@ function valueInFirst([first = [], ...rows]: FieldsPerRecord): number {
 function withoutHeader(name: string, column: number, {decides}: TopSettings): Said {
   const what = `${name} has no header: column ${column} of its first line is itself a value.`;
   const names = 'columns are column_1, column_2, …';
-  if (decides) return say`${what} It is read as with ${set('header', false)}; ${names}.`;
-  throw new UsageError('header_is_value', say`${what} Add ${set('header', false)}; ${names}.`, {
+  if (decides) return say`${what} It is read as with ${setting('header', false)}; ${names}.`;
+  throw new UsageError('header_is_value', say`${what} Add ${setting('header', false)}; ${names}.`, {
     flags: ['--no-header'],
   });
 }

@@ -3,7 +3,7 @@ import {basename, dirname, join, resolve} from 'node:path';
 import {BulkEnrichError, exitCodes, type InputCode, type RemedyOptions} from '../errors.ts';
 import {defaultOutput} from '../job/job.ts';
 import {utcDate} from '../job/paths.ts';
-import {closestName, type Said, say, set} from '../sentence.ts';
+import {closestName, type Said, say, setting} from '../sentence.ts';
 
 /** The input can't be read, or never stops changing. The run stops with exit code 8 and keeps its saved state. */
 export class InputError extends BulkEnrichError {
@@ -28,7 +28,7 @@ export function missingFileError(path: string, cause?: unknown): InputError {
   if (path.includes('\ufffd'))
     return new InputError(
       'input_missing',
-      say`The file ${path} can't be opened: its name is not UTF-8. Rename it, or pass it on stdin (- < FILE, with ${set('output', 'OUT')}).`,
+      say`The file ${path} can't be opened: its name is not UTF-8. Rename it, or pass it on stdin (- < FILE, with ${setting('output', 'OUT')}).`,
       {cause},
     );
   const folder = resolve(dirname(path));
@@ -55,7 +55,7 @@ function missingDay(path: string, day: string, folder: string): Said {
   const other = path.replaceAll(day, local);
   if (!isToday || local === day || !existsSync(other))
     return say`The file ${path} does not exist (looked for in ${folder}${isToday ? '; its name has the day in UTC' : ''}).`;
-  return say`The file ${path} does not exist: its name has the day in UTC. The list of the local day is there (${other}): to run that one, add ${set('date', local)}.`;
+  return say`The file ${path} does not exist: its name has the day in UTC. The list of the local day is there (${other}): to run that one, add ${setting('date', local)}.`;
 }
 
 const digitsIn = (name: string) => name.replace(/\D/g, '');

@@ -1,6 +1,6 @@
 import {formatByName, type NamedFormat} from '../job/file-names.ts';
 import type {SettingsFor} from '../job/settings.ts';
-import {type Said, say, set} from '../sentence.ts';
+import {type Said, say, setting} from '../sentence.ts';
 import {decompress, peek, resume} from './bytes/decompress.ts';
 import {
   type DetectedEncoding,
@@ -126,7 +126,7 @@ function noRows(name: string, [unread]: readonly InputRecord[]): InputError {
     return new InputError('input_empty', `${name} has only blank lines, without a header.`);
   return new InputError(
     'input_rejected',
-    say`${name} has no header, and none of its first rows can be read (${unread.reason}: ${unread.detail}; line ${unread.line}). Check the file, ${set('delimiter')}, ${set('encoding')} and ${set('skipLines')}. Nothing was sent.`,
+    say`${name} has no header, and none of its first rows can be read (${unread.reason}: ${unread.detail}; line ${unread.line}). Check the file, ${setting('delimiter')}, ${setting('encoding')} and ${setting('skipLines')}. Nothing was sent.`,
   );
 }
 

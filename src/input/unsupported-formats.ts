@@ -1,6 +1,6 @@
 import {withoutCompression} from '../job/file-names.ts';
 import {isLookupValue} from '../operations/table.ts';
-import {type Said, say, set} from '../sentence.ts';
+import {type Said, say, setting} from '../sentence.ts';
 import {conversionRemedy, InputError} from './input-error.ts';
 import {
   DELIMITERS,
@@ -54,7 +54,7 @@ export function refuseBinary(head: Buffer, name: string, path: string): void {
   const unicode = unicodeOf(head);
   if (unicode === undefined) refuse(`a binary file. ${EXPORT}`);
   refuse(
-    say`a binary file, or ${unicode} without a byte order mark. Export it as CSV, or name its encoding: ${set('encoding', unicode)}.`,
+    say`a binary file, or ${unicode} without a byte order mark. Export it as CSV, or name its encoding: ${setting('encoding', unicode)}.`,
   );
 }
 

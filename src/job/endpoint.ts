@@ -1,5 +1,5 @@
 import {UsageError} from '../errors.ts';
-import {say, set} from '../sentence.ts';
+import {say, setting} from '../sentence.ts';
 import {keyVariable, keyVariables, readKey} from './api-key.ts';
 import type {Settings} from './settings.ts';
 
@@ -57,7 +57,7 @@ export function resolveEndpoint(
         : keyFrom === undefined
           ? `No service is configured. Set ${BASE_URL} and ${KEY}`
           : `${keyFrom} is set, but the URL is not. Set ${BASE_URL} too`;
-    const sentence = say`${missing}, or use the embedded service: ${set('endpoint', 'embedded')}.`;
+    const sentence = say`${missing}, or use the embedded service: ${setting('endpoint', 'embedded')}.`;
     throw new UsageError('no_endpoint', sentence, {flags: ['--endpoint', 'embedded']});
   }
   if (apiKey === undefined)

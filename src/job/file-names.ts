@@ -1,7 +1,7 @@
 import {existsSync, readdirSync} from 'node:fs';
 import {basename, dirname} from 'node:path';
 import {readIfFile} from '../disk/path.ts';
-import {type Said, say, set} from '../sentence.ts';
+import {type Said, say, setting} from '../sentence.ts';
 
 export type Compression = 'gzip' | 'zstd';
 
@@ -24,8 +24,8 @@ export function compressionOf(path: string): Compression | undefined {
   return compressions.get(COMPRESSED.exec(path)?.[1]?.toLowerCase());
 }
 
-const SPREADSHEET = say`Write a .csv: spreadsheets open it. Add ${set('outputFormat', 'csv-bom')} if it has letters beyond ASCII.`;
-const PAGE = say`Write the rows as .csv or .ndjson. For a page about the run: ${set('report', 'FILE.html')}.`;
+const SPREADSHEET = say`Write a .csv: spreadsheets open it. Add ${setting('outputFormat', 'csv-bom')} if it has letters beyond ASCII.`;
+const PAGE = say`Write the rows as .csv or .ndjson. For a page about the run: ${setting('report', 'FILE.html')}.`;
 
 /** Name endings of formats that this program can't write, with advice for the user. */
 const otherFormats: readonly (readonly [endings: string, advice: Said])[] = [

@@ -1,7 +1,7 @@
 import {basename, dirname, join} from 'node:path';
 import {identifyFile, isLink, isStreamPath, readFirstBytes} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
-import {say, set} from '../sentence.ts';
+import {say, setting} from '../sentence.ts';
 import {type Endpoint, type Env, resolveEndpoint, resolveRedisUrl} from './endpoint.ts';
 import {
   adviseOtherFormat,
@@ -138,11 +138,11 @@ export function resolveJob(
 function checkStore({store, requireStore, offline}: Settings): void {
   if (store !== false || !(requireStore || offline)) return;
   const user = requireStore
-    ? say`${set('requireStore', true)} needs`
-    : say`${set('offline', true)} uses only`;
+    ? say`${setting('requireStore', true)} needs`
+    : say`${setting('offline', true)} uses only`;
   throw new UsageError(
     'no_store',
-    say`${user} the answer store, but ${set('store', false)} turns it off. Remove one of them.`,
+    say`${user} the answer store, but ${setting('store', false)} turns it off. Remove one of them.`,
   );
 }
 
@@ -238,7 +238,7 @@ export function defaultOutput(inputs: readonly string[], outputFormat?: Settings
   if (input === undefined || input === '-' || inputs.length > 1) {
     throw new UsageError(
       'no_output',
-      say`Add ${set('output', 'OUT')} if ${inputs.length > 1 ? 'there are several inputs' : 'the input is stdin'}. ${set('output', '-')} is stdout.`,
+      say`Add ${setting('output', 'OUT')} if ${inputs.length > 1 ? 'there are several inputs' : 'the input is stdin'}. ${setting('output', '-')} is stdout.`,
     );
   }
   const name = withoutCompression(basename(input));

@@ -7,7 +7,7 @@ import type {RepairCode} from '../operations/cell.ts';
 import {getAtPath} from '../operations/fields.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import type {Risk} from '../score/scorer.ts';
-import {closestName, say, sayFlags, set} from '../sentence.ts';
+import {closestName, say, sayFlags, setting} from '../sentence.ts';
 
 /** Name of the member of an NDJSON row, or of a program's row, that holds all results. */
 export const ENRICHMENT = 'enrichment';
@@ -130,7 +130,7 @@ function unknownField(name: string, targets: readonly Target[]): UsageError {
   const short = fields.map(field => field.slice(field.indexOf('.') + 1));
   const near = closestName(name, known) ?? closestName(name, short);
   const hint = near === undefined ? `Known fields: ${known.join(', ')}.` : `Did you mean "${near}"?`;
-  return new UsageError('unknown_field', say`${set('fields')}: no answer has a field "${name}". ${hint}`);
+  return new UsageError('unknown_field', say`${setting('fields')}: no answer has a field "${name}". ${hint}`);
 }
 
 /** Names of all added columns, in order: lookups, risk score, repairs. */
@@ -200,14 +200,16 @@ export function refuseClashes(
   if (name === ENRICHMENT)
     throw new UsageError(
       'column_clash',
-      say`The rows have "${name}" already, as the output of a run has. ${RUN_ITS_LIST} To keep both results, add ${set('flatten', true)}.`,
+      say`The rows have "${name}" already, as the output of a run has. ${RUN_ITS_LIST} To keep both results, add ${setting('flatten', true)}.`,
     );
   const clashing = targets.filter(({prefix}) => twice.some(column => column.startsWith(prefix)));
   const [first] = clashing;
   // Targets that clash must not get one prefix together.
   const prefixOf = ({prefix}: Target) => (clashing.length > 1 ? `checked_${prefix}` : 'checked_');
   const choice =
-    first === undefined ? say`${set('ip', 'COLUMN=checked_')}` : sayFlags(choiceOf(first, prefixOf(first)));
+    first === undefined
+      ? say`${setting('ip', 'COLUMN=checked_')}`
+      : sayFlags(choiceOf(first, prefixOf(first)));
   const isOutput = clashing.some(({prefix}) => taken.has(`${prefix}status`) && taken.has(`${prefix}error`));
   const isAnswer = ({column}: Target) =>
     clashing.some(target => target.column !== column && column.startsWith(target.prefix));

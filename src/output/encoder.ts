@@ -7,7 +7,7 @@ import type {CellResult} from '../ledger/lookup-outcome.ts';
 import type {RepairCode} from '../operations/cell.ts';
 import {RecentValues} from '../operations/memoize.ts';
 import type {Risk, RuleOutcomes} from '../score/scorer.ts';
-import {say, set} from '../sentence.ts';
+import {say, setting} from '../sentence.ts';
 import {
   addedNames,
   ENRICHMENT,
@@ -282,7 +282,7 @@ export function listFlatColumns(sample: readonly InputRecord[]): string[] {
     if (paths.size > MOST_COLUMNS)
       throw new UsageError(
         'too_many_columns',
-        say`${set('flatten', true)}: the first rows alone have more than ${MOST_COLUMNS} different fields, so they can't be columns. Leave it out: each inner object is then one column of JSON.`,
+        say`${setting('flatten', true)}: the first rows alone have more than ${MOST_COLUMNS} different fields, so they can't be columns. Leave it out: each inner object is then one column of JSON.`,
       );
   }
   return [...paths];

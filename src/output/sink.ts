@@ -7,7 +7,7 @@ import {finished} from 'node:stream/promises';
 import type {FileDigest} from '../disk/digest.ts';
 import {syncDirectory} from '../disk/replace.ts';
 import {OutputError, systemCode, systemReason} from '../errors.ts';
-import {say, set} from '../sentence.ts';
+import {say, setting} from '../sentence.ts';
 
 /** Receives text. `flush`: no text follows; it writes out all of it, and a file's text is then durable. */
 export interface Sink {
@@ -175,7 +175,7 @@ function unwritable(path: string, error: unknown): OutputError {
 function streamFailed(error: unknown): OutputError {
   const message =
     systemCode(error) === 'EPIPE'
-      ? say`The reader closed the pipe (EPIPE), so the run stopped. To get all rows, write a file: ${set('output', 'FILE')}.`
+      ? say`The reader closed the pipe (EPIPE), so the run stopped. To get all rows, write a file: ${setting('output', 'FILE')}.`
       : `The output stream can't be written (${systemReason(error)}). Fix the cause, then run the same command again: it writes all rows anew.`;
   return new OutputError('output_unwritable', message, {cause: error});
 }

@@ -21,7 +21,7 @@ import type {Job} from '../job/job.ts';
 import {FileSink, type Sink, StreamSink} from '../output/sink.ts';
 import {summaryJson} from '../report/format.ts';
 import type {Summary} from '../report/summary.ts';
-import {type Said, say, set} from '../sentence.ts';
+import {type Said, say, setting} from '../sentence.ts';
 
 /**
  * The place that a run's rows go to. It is checked before anything is paid for, then written, then published. A file is
@@ -94,7 +94,7 @@ function refuseOthersSummary({output, paths: {summary}, settings}: Job): void {
   if (owner !== undefined && owner !== basename(output.name))
     throw new UsageError(
       'summary_exists',
-      say`${summary} is the summary of ${owner} and would be lost. Choose another file with ${set('summary')}, and with ${set('rejects')}.`,
+      say`${summary} is the summary of ${owner} and would be lost. Choose another file with ${setting('summary')}, and with ${setting('rejects')}.`,
     );
 }
 
@@ -120,7 +120,7 @@ function engineOf(compression: Compression, path: string): Transform {
   const gzipped = `${withoutCompression(path)}.gz`;
   throw new UsageError(
     'output_compressed',
-    say`${path} would be compressed with ${compression}, which this Node (${process.version}) can't do. Use Node >= 22.15, or gzip: ${gzipped}. Or write to a pipe (${set('output', '-')} | ${compression}); such a run can't be resumed.`,
+    say`${path} would be compressed with ${compression}, which this Node (${process.version}) can't do. Use Node >= 22.15, or gzip: ${gzipped}. Or write to a pipe (${setting('output', '-')} | ${compression}); such a run can't be resumed.`,
     {flags: ['-o', gzipped]},
   );
 }
@@ -158,12 +158,12 @@ export function mayWrite(kind: RunFileKind, path: string): boolean {
   return statSync(path, {throwIfNoEntry: false})?.isFile() !== true || isRunFile(kind, path);
 }
 
-/** @throws {UsageError} if a run would replace a file that no run wrote. `setting`: the setting that names it. */
-export function refuseOthersFile(kind: RunFileKind, path: string, setting: Said = say`${set(kind)}`): void {
+/** @throws {UsageError} if a run would replace a file that no run wrote. `place`: the setting that names it. */
+export function refuseOthersFile(kind: RunFileKind, path: string, place: Said = say`${setting(kind)}`): void {
   if (mayWrite(kind, path)) return;
   throw new UsageError(
     'file_exists',
-    say`${setting}: ${path} exists, is not a run's ${kind}, and would be lost. Choose another path, or move it away.`,
+    say`${place}: ${path} exists, is not a run's ${kind}, and would be lost. Choose another path, or move it away.`,
   );
 }
 
@@ -207,7 +207,7 @@ export function writablePath(path: string): string {
 export function outputExistsError(name: string): UsageError {
   return new UsageError(
     'output_exists',
-    say`${name} exists. Replace it with ${set('force', true)} (known answers are not paid for again), or choose another output with ${set('output')}.`,
+    say`${name} exists. Replace it with ${setting('force', true)} (known answers are not paid for again), or choose another output with ${setting('output')}.`,
   );
 }
 

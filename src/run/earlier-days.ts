@@ -4,7 +4,7 @@ import {exitCodes} from '../errors.ts';
 import {isReadOnce} from '../input/bytes/raw.ts';
 import type {Job, UnfinishedDay} from '../job/job.ts';
 import type {Summary} from '../report/summary.ts';
-import {type Said, say, set} from '../sentence.ts';
+import {type Said, say, setting} from '../sentence.ts';
 import type {RunOutcome} from './exit.ts';
 import type {RunIo} from './io.ts';
 import {GIVEN_UP_FILE} from './state/job-files.ts';
@@ -92,7 +92,7 @@ async function tryDay(
   if (inputs.some(isReadOnce)) {
     // The pipe has today's list now.
     io.warn(
-      say`The run of ${date} was interrupted, and its list came through a pipe. To finish it, pipe that list into the same command with ${set('date', date)}; to give it up, remove ${directory}.`,
+      say`The run of ${date} was interrupted, and its list came through a pipe. To finish it, pipe that list into the same command with ${setting('date', date)}; to give it up, remove ${directory}.`,
     );
     return LEFT;
   }
@@ -103,7 +103,7 @@ async function tryDay(
     // If a daily or monthly budget is used up, the stop has the time at which to come back. Without this
     // time, the run's own limit is used up.
     const usedUp = stop?.reason === 'budget' && stop.comeBackMs === undefined;
-    const toDo = howToFinish(day, usedUp ? say` and a higher ${set('maxCredits')}` : '');
+    const toDo = howToFinish(day, usedUp ? say` and a higher ${setting('maxCredits')}` : '');
     io.warn(say`The run of ${date}: ${message}${stop === undefined ? '' : say` ${toDo}`}`);
     return {isDone: stop === undefined, stopsOthers: !usedUp && concernsAll(summary)};
   } catch (error) {
@@ -115,7 +115,7 @@ async function tryDay(
 const LEFT: DayEnd = {isDone: false, stopsOthers: false};
 
 function howToFinish({date, directory}: UnfinishedDay, more: Said = ''): Said {
-  return say`To finish it, run the same command with ${set('date', date)}${more}; to give it up, remove ${directory}.`;
+  return say`To finish it, run the same command with ${setting('date', date)}${more}; to give it up, remove ${directory}.`;
 }
 
 /** True for an outage, a refused key, a deadline and a lack of credits, also if the output was published then. */

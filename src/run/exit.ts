@@ -7,7 +7,7 @@ import {INVALID_TOKEN_CODE} from '../operations/operation.ts';
 import {operationNames} from '../operations/table.ts';
 import {UNFINISHED_DAYS} from '../report/run-record.ts';
 import type {Summary} from '../report/summary.ts';
-import {type Said, say, set} from '../sentence.ts';
+import {type Said, say, setting} from '../sentence.ts';
 import {type Counters, hasAnswers, sumFailedCells, sumUnaskedCells} from './counts/counters.ts';
 
 export interface Counted {
@@ -112,7 +112,7 @@ export function failureSentence(summary: Summary): Said {
   const drifted = reason === 'drift' ? " It differs from the job's last runs by more than drift allows." : '';
   const days =
     reason === UNFINISHED_DAYS ? ` Unfinished earlier days: ${summary.unfinished_days?.join(', ')}.` : '';
-  const limits = exceeded.map(text => say` A limit is exceeded (${set('failIf')}): ${text}.`);
+  const limits = exceeded.map(text => say` A limit is exceeded (${setting('failIf')}): ${text}.`);
   return [unansweredSentence(summary), ...limits, drifted, days].reduce(
     (all, one) => say`${all}${one}`,
     say``,
@@ -126,7 +126,7 @@ function unansweredSentence(summary: Summary): Said {
   if (summary.status !== 'partial' || isCompleteRun(summary)) return '';
   const none = ` No row has an answer (${summary.reason}).`;
   if (summary.output.bytes === null) return none;
-  return say`${none} For 20 hours from its start, the same command continues with what is left of ${set('maxCredits')} and ${set('resends')}. To begin anew, add ${set('restart', true)} once.`;
+  return say`${none} For 20 hours from its start, the same command continues with what is left of ${setting('maxCredits')} and ${setting('resends')}. To begin anew, add ${setting('restart', true)} once.`;
 }
 
 /** True if `count` exceeds a limit: a number, or a share of `total` (if that is at least {@link FEW}). */

@@ -1,6 +1,6 @@
 import {type EventLog, logEvent} from '../job/log-events.ts';
 import {totalOverOperations} from '../ledger/run/tally.ts';
-import {say, set} from '../sentence.ts';
+import {say, setting} from '../sentence.ts';
 import type {RunOutcome} from './exit.ts';
 import type {ReadyRecord} from './rows/reorder-buffer.ts';
 import type {Session} from './session.ts';
@@ -75,7 +75,7 @@ export function createPauseLogger({io, job, clock, asking: {executor, ledger}}: 
       const doctor = isNew ? ' If the address may be wrong, stop it and run bulk-enrich doctor.' : '';
       const until = new Date(since + job.settings.maxOutage).toISOString();
       io.warn(
-        say`${whoIsAway(pause.detail)} can't be used (${pause.detail}). The run tries again by itself, until ${until} at most (${set('maxOutage')}).${doctor}`,
+        say`${whoIsAway(pause.detail)} can't be used (${pause.detail}). The run tries again by itself, until ${until} at most (${setting('maxOutage')}).${doctor}`,
       );
     } else if (pause === undefined && since !== undefined) {
       logEvent(io.log, 'run_resumed', {ms: Math.round(clock() - since)}, 'run resumes');

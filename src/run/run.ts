@@ -5,7 +5,7 @@ import type {InputRecord} from '../input/row.ts';
 import type {Job} from '../job/job.ts';
 import {resolveUntil} from '../job/settings/time-limit.ts';
 import {formatCount, formatDuration} from '../report/format.ts';
-import {type Said, say, set} from '../sentence.ts';
+import {type Said, say, setting} from '../sentence.ts';
 import {hasAnswers, sumAskedCells, sumFailedCells} from './counts/counters.ts';
 import {finishEarlierDays} from './earlier-days.ts';
 import {summarizeSession} from './end/build-summary.ts';
@@ -182,7 +182,7 @@ function isWrittenTo({job, input: {source}}: Session): boolean {
 function noneRead(rejected: number): InputError {
   return new InputError(
     'input_rejected',
-    say`None of the ${formatCount(rejected)} rows can be read. Check the file, ${set('delimiter')}, ${set('encoding')} and ${set('skipLines')}.`,
+    say`None of the ${formatCount(rejected)} rows can be read. Check the file, ${setting('delimiter')}, ${setting('encoding')} and ${setting('skipLines')}.`,
   );
 }
 

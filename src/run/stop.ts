@@ -18,7 +18,7 @@ import type {LongRefusalStreak} from '../lookup/canary.ts';
 import {INVALID_TOKEN_CODE} from '../operations/operation.ts';
 import {type Operation, operationNames, operations} from '../operations/table.ts';
 import {formatDuration, PERHAPS_ACCOUNT, pluralize} from '../report/format.ts';
-import {type Said, say, set} from '../sentence.ts';
+import {type Said, say, setting} from '../sentence.ts';
 import {type Counters, hasAnswers, sumFailedCells} from './counts/counters.ts';
 import type {Counted, Stop} from './exit.ts';
 import {RowsError, type RunIo} from './io.ts';
@@ -132,21 +132,21 @@ function budgetMessage(ledger: Ledger): Said {
   const {exhausted} = ledger.budget;
   if (exhausted !== undefined) return exhaustedMessage(exhausted);
   const {sessions = 1} = ledger.getMeta<RunIdentity>('run') ?? {};
-  const reached = say`The credit limit (${set('maxCredits')}) is reached: nothing more was sent.`;
+  const reached = say`The credit limit (${setting('maxCredits')}) is reached: nothing more was sent.`;
   return sessions > 1
-    ? say`${reached} Earlier sessions of this run count, too. Raise it; or, to begin a new count, add ${set('restart', true)} to the command once.`
+    ? say`${reached} Earlier sessions of this run count, too. Raise it; or, to begin a new count, add ${setting('restart', true)} to the command once.`
     : reached;
 }
 
 function outageMessage({cause, sinceMs, comeBackMs, why}: Extract<StopReason, {kind: 'outage'}>): Said {
   const at = new Date(comeBackMs).toISOString();
   if (why === 'asked')
-    return say`The service asks to come back at ${at} (${cause}), which exceeds ${set('maxOutage')}.`;
+    return say`The service asks to come back at ${at} (${cause}), which exceeds ${setting('maxOutage')}.`;
   const isOfProxy = cause.startsWith('proxy_');
   const silent = `${isOfProxy ? 'The proxy (HTTPS_PROXY) could not be used' : 'The service has not answered'} since ${new Date(sinceMs).toISOString()} (${cause})`;
   if (why === 'too long')
-    return say`${silent}, which is longer than ${set('maxOutage')}. Try again at ${at}.`;
-  return say`${silent}, and all values that are left were sent as often as ${set('resends')} allows. Try again at ${at} with a higher ${set('resends')}; otherwise these values fail.`;
+    return say`${silent}, which is longer than ${setting('maxOutage')}. Try again at ${at}.`;
+  return say`${silent}, and all values that are left were sent as often as ${setting('resends')} allows. Try again at ${at} with a higher ${setting('resends')}; otherwise these values fail.`;
 }
 
 export function makeErrorStop(thrown: unknown): Stop<Said> {
@@ -206,7 +206,7 @@ function refused(
     return stopped('refused', `BULK_ENRICH_BASE_URL, the account and the columns. ${again}`);
   return stopped(
     'refused',
-    say`the account: its credits, quota and plan. ${again} If the values really are that bad, add ${set('maxErrors', '100%')}.`,
+    say`the account: its credits, quota and plan. ${again} If the values really are that bad, add ${setting('maxErrors', '100%')}.`,
   );
 }
 
@@ -269,7 +269,7 @@ export function makeDeadlineStop({settings: {until}, untilMs = 0}: Job): Stop<Sa
     until !== undefined && 'afterMs' in until
       ? formatDuration(until.afterMs)
       : new Date(untilMs).toISOString();
-  const message = say`The time limit (${set('until')}, ${limit}) is reached.`;
+  const message = say`The time limit (${setting('until')}, ${limit}) is reached.`;
   return interrupted('deadline', exitCodes.temporary, message);
 }
 
@@ -279,12 +279,12 @@ export function makeLimitStop(limit: 'max_errors' | 'max_rejects', counted: Coun
     return {
       ...stop,
       exitCode: exitCodes.input,
-      message: say`${pluralize(counted.count, 'row')} could not be read, more than ${set('maxRejects')} allows. Check the file, its delimiter and its encoding.`,
+      message: say`${pluralize(counted.count, 'row')} could not be read, more than ${setting('maxRejects')} allows. Check the file, its delimiter and its encoding.`,
     };
   return {
     ...stop,
     forgetsFailures: true,
     exitCode: exitCodes.limit,
-    message: say`${pluralize(counted.count, 'lookup')} failed, more than ${set('maxErrors')} allows. The next run of the same command looks these values up again.`,
+    message: say`${pluralize(counted.count, 'lookup')} failed, more than ${setting('maxErrors')} allows. The next run of the same command looks these values up again.`,
   };
 }

@@ -6,7 +6,7 @@ import {readYaml, type SettingLocator} from '../job/parse.ts';
 import {type ScoreRules, scoreRules} from '../job/settings/score-rules.ts';
 import type {Settings} from '../job/settings.ts';
 import {operationNames, operations} from '../operations/table.ts';
-import {didYouMean, say, set} from '../sentence.ts';
+import {didYouMean, say, setting} from '../sentence.ts';
 import {type RuleConstants, readLists} from './run-facts.ts';
 
 export type PlacedRule = ScoreRules['rules'][number] & {
@@ -123,7 +123,7 @@ export function assembleRuleSet(
   if (all.length === 0)
     throw new UsageError(
       'score_rules',
-      say`${placeOf(['rules'])}: expected at least one rule, such as ${RULE}; for no score at all: ${set('score', 'none')}.`,
+      say`${placeOf(['rules'])}: expected at least one rule, such as ${RULE}; for no score at all: ${setting('score', 'none')}.`,
     );
   refuseSharedReasons(all, shared);
   return {levels, rules: all, constants, lists: readLists(lists, placeOf), sameBy};

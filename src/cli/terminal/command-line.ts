@@ -2,7 +2,7 @@ import {exitCodes, type Remedy} from '../../errors.ts';
 import {defaultOutput, type Job} from '../../job/job.ts';
 import type {RawSettings} from '../../job/parse.ts';
 import type {Counted, Stop} from '../../run/exit.ts';
-import {type Said, set, settingsOfFlags, shellWord} from '../../sentence.ts';
+import {type Said, setting, settingsOfFlags, shellWord} from '../../sentence.ts';
 
 /** A command line as the command understood it. */
 export interface CommandLine {
@@ -16,7 +16,7 @@ function lineOf({command, inputs, flags}: CommandLine): string {
   const words = Object.entries(flags).flatMap(([name, values]) =>
     [values]
       .flat()
-      .flatMap(value => (value === undefined ? [] : String(set(name, value as string | boolean)))),
+      .flatMap(value => (value === undefined ? [] : String(setting(name, value as string | boolean)))),
   );
   // A name that begins with a dash would be read as a flag.
   const paths = inputs.map(input => shellWord(/^-./.test(input) ? `./${input}` : input));

@@ -1,5 +1,5 @@
 import {isUtf8} from 'node:buffer';
-import {type Said, say, set} from '../../sentence.ts';
+import {type Said, say, setting} from '../../sentence.ts';
 import {type EncodingGuess, guessEncoding} from './guess-encoding.ts';
 import type {Encoding, EncodingName, InputEncoding} from './transcode.ts';
 
@@ -44,19 +44,19 @@ export function describeEncoding(
 ): Said[] {
   if (guess === 'sure')
     return [
-      say`${file} is not UTF-8: it is read as ${name} and written as UTF-8. If letters look wrong, add ${set('encoding')}.`,
+      say`${file} is not UTF-8: it is read as ${name} and written as UTF-8. If letters look wrong, add ${setting('encoding')}.`,
     ];
   if (guess === 'mixed')
     return [
-      say`${file} has rows in two encodings: some lines are UTF-8, and others are not. Those in UTF-8 are read, the others are rejected. No ${set('encoding')} fits both: save each part as UTF-8, and join them again.`,
+      say`${file} has rows in two encodings: some lines are UTF-8, and others are not. Those in UTF-8 are read, the others are rejected. No ${setting('encoding')} fits both: save each part as UTF-8, and join them again.`,
     ];
   if (guess !== 'unsure') return [];
   const advice =
     first === undefined
-      ? say`Name its encoding (${set('encoding', 'windows-1252')}, windows-1250, shift_jis, gbk, big5, euc-kr, macintosh, cp850, …), or save it as UTF-8: iconv -f ENCODING -t utf-8`
+      ? say`Name its encoding (${setting('encoding', 'windows-1252')}, windows-1250, shift_jis, gbk, big5, euc-kr, macintosh, cp850, …), or save it as UTF-8: iconv -f ENCODING -t utf-8`
       : others.length > 0
-        ? say`It may be ${[first, ...others].join(' or ')} (${set('encoding', first)}): compare some names before you pay`
-        : say`It looks like ${first}: add ${set('encoding', first)}`;
+        ? say`It may be ${[first, ...others].join(' or ')} (${setting('encoding', first)}): compare some names before you pay`
+        : say`It looks like ${first}: add ${setting('encoding', first)}`;
   return [
     say`${file} is not all UTF-8, and its encoding can't be guessed. Such rows are rejected. ${advice}.`,
   ];
@@ -79,12 +79,12 @@ export function describeEncodingFault({
   const not = 'the text is not valid in its encoding';
   if (first === undefined)
     return {
-      detail: say`${not}; name the right one (${set('encoding')}), or save the list as UTF-8 (iconv -f NAME -t utf-8)`,
+      detail: say`${not}; name the right one (${setting('encoding')}), or save the list as UTF-8 (iconv -f NAME -t utf-8)`,
     };
   if (others.length === 0)
-    return {detail: say`${not}, and looks like ${first}: ${set('encoding', first)}`, perhaps: first};
+    return {detail: say`${not}, and looks like ${first}: ${setting('encoding', first)}`, perhaps: first};
   return {
-    detail: say`${not}, and may be ${[first, ...others].join(' or ')}: try one with ${set('encoding')}, and compare some names`,
+    detail: say`${not}, and may be ${[first, ...others].join(' or ')}: try one with ${setting('encoding')}, and compare some names`,
     // Any of several Asian encodings gives letters, and nothing shows that they are wrong.
     ...(first === 'windows-1252' && {perhaps: first}),
   };

@@ -1,4 +1,4 @@
-import {say, set} from '../../sentence.ts';
+import {say, setting} from '../../sentence.ts';
 import {InputError} from '../input-error.ts';
 import {type CsvDialect, CsvRecordParser} from './csv-record-parser.ts';
 
@@ -36,7 +36,7 @@ export function refuseOtherDelimiter(sample: string, delimiter: string, name: st
   const shownAs = JSON.stringify(shown.delimiter);
   throw new InputError(
     'input_header',
-    say`${name} has one column with ${set('delimiter', delimiter)}, and ${columns} with ${shownAs}. Leave ${set('delimiter')} out.`,
+    say`${name} has one column with ${setting('delimiter', delimiter)}, and ${columns} with ${shownAs}. Leave ${setting('delimiter')} out.`,
   );
 }
 

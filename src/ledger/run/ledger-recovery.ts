@@ -2,7 +2,7 @@ import {rmSync} from 'node:fs';
 import {isDamageError, Sqlite, VersionError} from '../../disk/sqlite.ts';
 import {isDiskError, OutputError, StateError, systemReason} from '../../errors.ts';
 import {operationNames} from '../../operations/table.ts';
-import {say, set} from '../../sentence.ts';
+import {say, setting} from '../../sentence.ts';
 import {leaseOfSendOrder, newEntry, sendOrder} from './ledger-entry.ts';
 import {
   damagedLedgerError,
@@ -60,7 +60,7 @@ export function orThrowLedgerError<T>(work: () => T): T {
     if (error instanceof VersionError)
       throw new StateError(
         'state_version',
-        say`The saved state can't be used (${error.message}). Finish the run with the program that began it, or start over with ${set('restart', true)}.`,
+        say`The saved state can't be used (${error.message}). Finish the run with the program that began it, or start over with ${setting('restart', true)}.`,
         {cause: error},
       );
     if (isDamageError(error)) throw damagedLedgerError(error);

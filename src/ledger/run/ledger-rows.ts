@@ -2,7 +2,7 @@ import {crc32} from 'node:zlib';
 import {IN_LIST_SQL, type Sqlite, type SqlRow, type SqlValue, toListParameters} from '../../disk/sqlite.ts';
 import {StateError} from '../../errors.ts';
 import type {Operation} from '../../operations/table.ts';
-import {say, set} from '../../sentence.ts';
+import {say, setting} from '../../sentence.ts';
 import type {Outcome} from '../lookup-outcome.ts';
 import {type LedgerEntry, noAttempts, type Reservation, sendOrder} from './ledger-entry.ts';
 import {zeroRunCounts} from './tally.ts';
@@ -55,7 +55,7 @@ const READ = ['id', 'key', 'operation', ...WRITTEN];
 export function damagedLedgerError(cause: unknown): StateError {
   return new StateError(
     'state_damaged',
-    say`The run's saved state is damaged. Start over with ${set('restart', true)}; answers already in the answer store are not paid for again.`,
+    say`The run's saved state is damaged. Start over with ${setting('restart', true)}; answers already in the answer store are not paid for again.`,
     {cause},
   );
 }

@@ -14,7 +14,7 @@ import {
   wrongTypesSentence,
 } from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
-import {type Said, say, set} from '../../sentence.ts';
+import {type Said, say, setting} from '../../sentence.ts';
 import {endOfCompletedRun, failureSentence, type RunOutcome, type Stop, withUnfinishedDays} from '../exit.ts';
 import type {RunIo} from '../io.ts';
 import {undercountSentence} from '../open/account.ts';
@@ -126,7 +126,7 @@ function metFailConditions({io, input: {layout}}: Session, summary: Summary): st
     const decision = exceeded(summary);
     if (decision === undefined)
       io.warn(
-        say`${set('failIf')} "${text}" could not be decided: the condition reads a number that the summary lacks, or divides by zero.`,
+        say`${setting('failIf')} "${text}" could not be decided: the condition reads a number that the summary lacks, or divides by zero.`,
       );
     return decision === true ? [text] : [];
   });

@@ -21,7 +21,7 @@ import {renderHtml} from '../../report/render/html.ts';
 import {renderMarkdown} from '../../report/render/markdown.ts';
 import {renderMetrics, renderUnstartedMetrics} from '../../report/render/metrics.ts';
 import type {Summary} from '../../report/summary.ts';
-import {type Said, say, set} from '../../sentence.ts';
+import {type Said, say, setting} from '../../sentence.ts';
 import {mayWrite, type RunFileKind, refuseOthersFile, stateToken} from '../destination.ts';
 import type {World} from '../io.ts';
 import {makeErrorStop} from '../stop.ts';
@@ -40,7 +40,7 @@ export function checkReportPaths({settings}: Job, {warn}: Pick<World, 'warn'>): 
     // The output is published only together with these files, so they must be writable.
     const isNeeded = name === 'summary' || name === 'rejects';
     if (!existsSync(dirname(path))) {
-      const gone = say`${set(name)}: the directory of ${path} does not exist. Make it, or use another path.`;
+      const gone = say`${setting(name)}: the directory of ${path} does not exist. Make it, or use another path.`;
       if (isNeeded) throw new UsageError('no_directory', gone);
       warn(gone);
     } else if (isNeeded && !isStreamPath(path)) demandWritable(name, path);
@@ -53,7 +53,7 @@ function demandWritable(name: RunFileKind, path: string): void {
   } catch (error) {
     throw new OutputError(
       'output_unwritable',
-      say`${set(name)}: ${path} can't be written (${systemReason(error)}). Nothing was sent. Name another.`,
+      say`${setting(name)}: ${path} can't be written (${systemReason(error)}). Nothing was sent. Name another.`,
       {cause: error},
     );
   }
@@ -148,7 +148,7 @@ export async function withHealthCheck<Outcome extends {readonly exitCode: number
     const results = [await started, await ping(pingUrl, isSuccess(exitCode) ? '' : String(exitCode))];
     const failed = results.find(result => result !== undefined && result !== 'ok');
     if (failed !== undefined)
-      warn(say`The health check (${set('pingUrl')}) could not be pinged (${failed}).`);
+      warn(say`The health check (${setting('pingUrl')}) could not be pinged (${failed}).`);
   };
   try {
     const outcome = await work(begun);

@@ -42,7 +42,7 @@ import {
 import {perVerifyInput, verifyInputNames} from '../../operations/verify.ts';
 import {createRowFilter} from '../../score/conditions.ts';
 import type {RunFacts} from '../../score/run-facts.ts';
-import {type Said, say, sayFlags, set} from '../../sentence.ts';
+import {type Said, say, sayFlags, setting} from '../../sentence.ts';
 
 export interface ColumnMapping {
   readonly targets: readonly Target[];
@@ -208,7 +208,7 @@ function namedColumns({settings, fromFile, endpoint, placeOf}: Job): MentionedCo
     if (endpoint.actionId === undefined)
       throw new UsageError(
         'no_action',
-        say`${set('verdict')} needs an action identifier: ${set('verdict', 'token=COLUMN,action=ID')}, or BULK_ENRICH_ACTION_ID.`,
+        say`${setting('verdict')} needs an action identifier: ${setting('verdict', 'token=COLUMN,action=ID')}, or BULK_ENRICH_ACTION_ID.`,
       );
     choices.set('verify', [{column: verdict.token}]);
     mentioned.push([placeOf(['verdict']), verdict.token]);
@@ -239,7 +239,7 @@ function countryColumnsOf(phones: readonly string[], choices: CountryColumns): M
       const names = choice.columns.map(({name}) => `"${name}"`).join(' or ');
       throw new UsageError(
         'column_unsure',
-        say`The numbers in "${phone}" may belong to the countries in ${names}. Name one of them: ${set('country', 'COLUMN')}.`,
+        say`The numbers in "${phone}" may belong to the countries in ${names}. Name one of them: ${setting('country', 'COLUMN')}.`,
       );
     }
     found.set(phone, choice.found);

@@ -15,7 +15,7 @@ import {chargeKindOfAttempt} from '../../lookup/retry-policy.ts';
 import type {Operation} from '../../operations/table.ts';
 import {pluralize} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
-import {say, set, shellWord} from '../../sentence.ts';
+import {say, setting, shellWord} from '../../sentence.ts';
 import {spentByRun} from '../end/history.ts';
 import {answerScope, endpointName} from '../identity.ts';
 import type {World} from '../io.ts';
@@ -50,7 +50,7 @@ export function findAccount(
   if (found === undefined && siblings.length > 0)
     throw new UsageError(
       'account_missing',
-      say`The account "${label}" at ${endpoint} has no account file, so its limits are unknown. There are files for ${siblings.map(({account, path}) => `"${account}" (${path})`).join(', ')}. Use one of these labels (${set('account', siblings[0]?.account)}). For an account without limits, write a file with the two lines "endpoint: ${endpoint}" and "account: ${label}".`,
+      say`The account "${label}" at ${endpoint} has no account file, so its limits are unknown. There are files for ${siblings.map(({account, path}) => `"${account}" (${path})`).join(', ')}. Use one of these labels (${setting('account', siblings[0]?.account)}). For an account without limits, write a file with the two lines "endpoint: ${endpoint}" and "account: ${label}".`,
     );
   if (found === undefined && files.length > 0 && endpoint !== endpointName({kind: 'embedded'}))
     warn(

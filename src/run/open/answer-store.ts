@@ -17,7 +17,7 @@ import type {Ledger} from '../../ledger/run/ledger.ts';
 import type {LedgerEntry} from '../../ledger/run/ledger-entry.ts';
 import {type Operation, operations, perOperation} from '../../operations/table.ts';
 import {pluralize} from '../../report/format.ts';
-import {say, set} from '../../sentence.ts';
+import {say, setting} from '../../sentence.ts';
 import {comparesRuns} from '../end/history.ts';
 import {scopeKeyOfJob} from '../identity.ts';
 import type {World} from '../io.ts';
@@ -97,7 +97,7 @@ export function openStoreOfRun(
   const expired = isOld ? ledger.expireAnswers(bought ?? 0, isFresh, createOperationPricer(job)) : 0;
   if (expired > 0)
     io.warn(
-      say`This run began at ${new Date(startedAt).toISOString()}. Since then, ${pluralize(expired, 'answer')} of its own expired (${set('maxAge')}): these values are looked up again, and count again against ${set('maxCredits')}.`,
+      say`This run began at ${new Date(startedAt).toISOString()}. Since then, ${pluralize(expired, 'answer')} of its own expired (${setting('maxAge')}): these values are looked up again, and count again against ${setting('maxCredits')}.`,
     );
   const turn = job.settings.publishOn.includes('budget') ? startedAt : undefined;
   return {judge, store: openAnswerStore(job, scopeKeyOfJob(job), judge, io, {ledger, turn})};
@@ -126,12 +126,12 @@ export async function readyStore(
   if (settings.requireStore && store.trouble !== undefined)
     throw new OutputError(
       'store_unusable',
-      say`The answer store can't be used (${store.trouble.cause}), and this job requires it (${set('requireStore', true)}). Nothing was sent. Fix the cause, then run the same command again.`,
+      say`The answer store can't be used (${store.trouble.cause}), and this job requires it (${setting('requireStore', true)}). Nothing was sent. Fix the cause, then run the same command again.`,
     );
   if (endpoint.kind !== 'live' || endpoint.apiKey === '' || settings.account !== 'default') return;
   if (store.marksOther(endpoint.apiKey))
     io.warn(
-      say`The API key is another than that of the last run. Answers that runs with the other key have bought may be used. If the keys are of two accounts, give each its own label (${set('account', 'NAME')}).`,
+      say`The API key is another than that of the last run. Answers that runs with the other key have bought may be used. If the keys are of two accounts, give each its own label (${setting('account', 'NAME')}).`,
     );
 }
 
@@ -153,7 +153,7 @@ export function turnOffUnusableSettings(job: Job, {env, warn}: World): Job {
   if (cache !== undefined && settings.requireStore)
     throw new OutputError(
       'store_unusable',
-      say`The answer store can't be used, and this job requires it (${set('requireStore', true)}): ${cache.why}. Nothing was sent. Set ${cache.variable} to a directory that lasts, or name one with ${set('store')}.`,
+      say`The answer store can't be used, and this job requires it (${setting('requireStore', true)}): ${cache.why}. Nothing was sent. Set ${cache.variable} to a directory that lasts, or name one with ${setting('store')}.`,
     );
   const lacking = [
     ...(cache ? [{...cache, what: 'the answer store'}] : []),

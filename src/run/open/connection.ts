@@ -11,7 +11,7 @@ import {autoConcurrency} from '../../lookup/concurrency.ts';
 import {perSecond} from '../../lookup/rate-limit.ts';
 import type {Operation} from '../../operations/table.ts';
 import {pluralize} from '../../report/format.ts';
-import {say, set} from '../../sentence.ts';
+import {say, setting} from '../../sentence.ts';
 import type {RunIo} from '../io.ts';
 import type {RunContext} from '../stop.ts';
 import type {AccountLimits} from './account.ts';
@@ -85,7 +85,7 @@ export function fitConcurrency(job: Job, warn: RunIo['warn']): Job {
   const most = Math.max(1, Math.floor((files - OTHER_FILES) / ends));
   if (concurrency <= most || job.redisUrl !== undefined) return job;
   warn(
-    say`This process may have ${files} files open (ulimit -Hn; LimitNOFILE of systemd), too few for ${concurrency} calls at once (${set('concurrency')}): it makes at most ${pluralize(most, 'call')} at once.`,
+    say`This process may have ${files} files open (ulimit -Hn; LimitNOFILE of systemd), too few for ${concurrency} calls at once (${setting('concurrency')}): it makes at most ${pluralize(most, 'call')} at once.`,
   );
   return {...job, settings: {...job.settings, concurrency: most}};
 }

@@ -12,7 +12,7 @@ import {hasOperationAnswer, totalSpending} from '../../ledger/run/tally.ts';
 import type {Dispatcher} from '../../lookup/call.ts';
 import {Executor} from '../../lookup/executor.ts';
 import {answerToKeep, concludeAttempt, historyAfterAttempt} from '../../lookup/retry-policy.ts';
-import {say, set} from '../../sentence.ts';
+import {say, setting} from '../../sentence.ts';
 import {COMPARED_ANSWERS, NewAnswers} from '../counts/new-answers.ts';
 import {endpointName} from '../identity.ts';
 import type {World} from '../io.ts';
@@ -133,7 +133,7 @@ async function joinFleet(
   if (account?.rate !== undefined && lanes.length > 1)
     throw new UsageError(
       'account_fleet',
-      say`A fleet can't combine an account's rate (${account.path}) with rates by operation. Give the job one ${set('rate')} for all operations.`,
+      say`A fleet can't combine an account's rate (${account.path}) with rates by operation. Give the job one ${setting('rate')} for all operations.`,
     );
   const {Fleet} = await import('../../fleet/fleet.ts');
   const {sealingSecret} = await import('../../fleet/encryption.ts');

@@ -9,7 +9,7 @@ import {isReplaceable} from '../../output/earlier/enriched-file.ts';
 import {pluralize} from '../../report/format.ts';
 import {UNFINISHED_DAYS} from '../../report/run-record.ts';
 import type {Summary} from '../../report/summary.ts';
-import {type Said, say, set} from '../../sentence.ts';
+import {type Said, say, setting} from '../../sentence.ts';
 import {isRunFile, outputExistsError} from '../destination.ts';
 import {completeKilledRuns, saveRunInHistory} from '../end/history.ts';
 import {checkReportPaths, writeReports, writeSummary} from '../end/report-files.ts';
@@ -79,7 +79,7 @@ async function refuseOthersOutput(job: Job, path: string, last: Summary | undefi
   if (isOwn ? await hasDigest(path, {bytes, sha256}) : await isReplaceable(path)) return;
   throw new UsageError(
     'output_exists',
-    say`${job.output.name} exists, and is not the output of a run. A job file replaces outputs of runs only (${job.placeOf(['force'])}). Replace it with the flag ${set('force', true)}, or choose another output. Nothing was sent.`,
+    say`${job.output.name} exists, and is not the output of a run. A job file replaces outputs of runs only (${job.placeOf(['force'])}). Replace it with the flag ${setting('force', true)}, or choose another output. Nothing was sent.`,
   );
 }
 
@@ -152,8 +152,8 @@ function doneBefore({output}: Job, summary: Summary, isCutOff: boolean): RunOutc
     summary.exit_code === exitCodes.incomplete &&
     !['rows_rejected', UNFINISHED_DAYS].includes(summary.reason);
   const again = isCutOff
-    ? say`A later run of it was interrupted. To resume that one: ${set('force', true)}.`
-    : say`To ${lacksAnswers ? 'retry the values without an answer' : 'run it again'}: ${set('force', true)}.`;
+    ? say`A later run of it was interrupted. To resume that one: ${setting('force', true)}.`
+    : say`To ${lacksAnswers ? 'retry the values without an answer' : 'run it again'}: ${setting('force', true)}.`;
   const message = say`${output.name} is complete (${pluralize(rows, 'row')}): nothing was sent or spent.${failureSentence(summary)} ${again}`;
   return {exitCode: summary.exit_code as ExitCode, summary, stop: undefined, message, found: 'complete'};
 }

@@ -8,7 +8,7 @@ import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {SPARE_SUFFIX} from '../../ledger/run/ledger-file.ts';
 import {listRuleFiles} from '../../score/rules.ts';
-import {type Said, say, set} from '../../sentence.ts';
+import {type Said, say, setting} from '../../sentence.ts';
 import type {Destination} from '../destination.ts';
 import {
   partialFiles,
@@ -109,8 +109,8 @@ function writtenFiles({paths, settings, placeOf}: Job, output: string | undefine
   const beside = (Object.keys(all) as RunFileKind[]).flatMap(kind => {
     const path = all[kind];
     if (path === undefined || isStreamPath(path)) return [];
-    const setting = settings[kind] === undefined ? say`${set(kind)} (by default)` : placeOf([kind]);
-    return [{...named(setting, path), kind}];
+    const place = settings[kind] === undefined ? say`${setting(kind)} (by default)` : placeOf([kind]);
+    return [{...named(place, path), kind}];
   });
   return [...(output === undefined || isStreamPath(output) ? [] : [named('the output', output)]), ...beside];
 }
@@ -139,20 +139,20 @@ function refuseAmong(file: NamedFile, others: readonly NamedFile[]): void {
 }
 
 /** Refuses a path that is not a file: a directory, `''` (an unset variable), or `-` for anything but the output. */
-function refuseNoFile({setting, path, fileId}: NamedFile): void {
+function refuseNoFile({setting: place, path, fileId}: NamedFile): void {
   if (path === '-')
     throw new UsageError(
       'no_file',
-      say`${setting}: - is not a file. Name one, or /dev/stdout; nothing was sent.`,
+      say`${place}: - is not a file. Name one, or /dev/stdout; nothing was sent.`,
     );
   const kind = nonFileKind(fileId.path);
   if (kind === undefined) return;
-  const stream = setting === 'the output' ? set('output', '-') : '/dev/stdout';
+  const stream = place === 'the output' ? setting('output', '-') : '/dev/stdout';
   const [code, advice] =
     kind === 'a directory'
       ? (['is_directory', 'Name a file'] as const)
       : (['no_file', say`Name a file, or ${stream} and what it is redirected to`] as const);
-  throw new UsageError(code, say`${setting}: ${path || "''"} is ${kind}. ${advice}; nothing was sent.`);
+  throw new UsageError(code, say`${place}: ${path || "''"} is ${kind}. ${advice}; nothing was sent.`);
 }
 
 /** @throws {OutputError} for a name that is longer than the file system allows. */

@@ -12,7 +12,7 @@ import type {AccountBudget} from '../../ledger/account/account-budget.ts';
 import {Ledger} from '../../ledger/run/ledger.ts';
 import {type LedgerState, peekLedger} from '../../ledger/run/ledger-recovery.ts';
 import type {Summary} from '../../report/summary.ts';
-import {type Said, say, set} from '../../sentence.ts';
+import {type Said, say, setting} from '../../sentence.ts';
 import type {RunPaths} from '../destination.ts';
 import {Destination} from '../destination.ts';
 import {scopeKeyOfJob} from '../identity.ts';
@@ -88,7 +88,7 @@ export function openRunDirectory(job: Job, {env, now}: World): RunDirectory {
     if (error instanceof BulkEnrichError) throw error;
     throw new OutputError(
       'state_unwritable',
-      say`The state directory ${isApart && locked.length === 0 ? beside : directory} can't be written (${systemReason(error)}). Choose a place with ${set('output')} or ${set('state')}.`,
+      say`The state directory ${isApart && locked.length === 0 ? beside : directory} can't be written (${systemReason(error)}). Choose a place with ${setting('output')} or ${setting('state')}.`,
       {cause: error},
     );
   }
@@ -129,7 +129,7 @@ function hold(path: string, ours: boolean, files: readonly string[]): LockedDire
 }
 
 function busy(who: string): Said {
-  return say`Another run is writing this output: ${who}. Nothing was sent. Wait for it, or choose another output (${set('output')}). If you use ${set('state')}, choose another directory there, too.`;
+  return say`Another run is writing this output: ${who}. Nothing was sent. Wait for it, or choose another output (${setting('output')}). If you use ${setting('state')}, choose another directory there, too.`;
 }
 
 /**
@@ -162,7 +162,7 @@ export function openLedger(
     if (maxCredits !== undefined && !restart)
       throw new StateError(
         error.code,
-        say`${what}, so it is not known what was spent, and ${set('maxCredits')} could be exceeded. To begin with all of the limit, add ${set('restart', true)} to the command once.`,
+        say`${what}, so it is not known what was spent, and ${setting('maxCredits')} could be exceeded. To begin with all of the limit, add ${setting('restart', true)} to the command once.`,
         {cause: error},
       );
     warn(

@@ -7,7 +7,7 @@ import type {AccountScope} from '../../ledger/answers/store-file.ts';
 import type {Ledger} from '../../ledger/run/ledger.ts';
 import type {LedgerState} from '../../ledger/run/ledger-recovery.ts';
 import type {AttemptCounts, SpendingByOperation} from '../../ledger/run/tally.ts';
-import {say, set, shellWord} from '../../sentence.ts';
+import {say, setting, shellWord} from '../../sentence.ts';
 import {answerScope, scopeKeyOfJob} from '../identity.ts';
 import type {World} from '../io.ts';
 
@@ -150,7 +150,7 @@ export function refuseOthersRun(job: Job, directory: string, state: LedgerState<
     : '';
   throw new StateError(
     'state_of_other',
-    say`${directory} has the state of an unfinished run ${of}${at}, so nothing was sent. To finish that run: ${commandOf(run, directory, isOtherOwner)}. To give it up, add ${set('restart', true)} to this command once${isOtherOutput ? say`; to keep both, choose another directory (${set('state', 'DIR')})` : ''}.`,
+    say`${directory} has the state of an unfinished run ${of}${at}, so nothing was sent. To finish that run: ${commandOf(run, directory, isOtherOwner)}. To give it up, add ${setting('restart', true)} to this command once${isOtherOutput ? say`; to keep both, choose another directory (${setting('state', 'DIR')})` : ''}.`,
   );
 }
 
