@@ -151,8 +151,9 @@ export class Membership {
       // A disagreement is final; any other error may pass. While Redis is away, the beat waits and does not fail.
       if (error instanceof UsageError) this.#options.onRefused(error);
       else this.#trouble = replyReason(error);
+    } finally {
+      this.#isBeating = false;
     }
-    this.#isBeating = false;
   }
 
   async #withdraw(): Promise<void> {

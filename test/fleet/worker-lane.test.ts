@@ -58,7 +58,7 @@ describe.skipIf(lacks('redis'))('the lanes of two workers', () => {
 
   /** A lane as another process would have it, on connections of its own. */
   function lane(name: string, slots = 100): WorkerLane {
-    const redis = new Redis(server.url, {maxRetriesPerRequest: null});
+    const redis = new Redis(server.url, {maxRetriesPerRequest: null}).on('error', () => {});
     open.push(redis);
     return new WorkerLane(name, slots, new FleetLimits(redis));
   }
