@@ -77,15 +77,13 @@ async function openStages(run: RunContext, closes: (close: () => unknown) => voi
   const writer = await RowWriter.open(state, input.layout, io);
   closes(() => writer.close());
   const resources = {connection, account, ledger, lanes, store, judge, turns};
-  const startedAt = clock();
-  const output = {
-    window: openWindow(job, () => opened.executor.slots),
-    writer,
-    timeline: new Timeline(startedAt, {tally: ledger.tally, rows: 0, inFlightMs: 0}),
-  };
-  const opened = await openLookups(run, resources, identity.fleetId, () => countFinishedRows(output.writer));
+  const reading = {window: openWindow(job, () => opened.executor.slots), writer};
+  const opened = await openLookups(run, resources, identity.fleetId, () => countFinishedRows(reading.writer));
   const {executor} = opened;
   stopper.onStop(() => executor.stop());
+  const startedAt = clock();
+  const timeline = new Timeline(startedAt, {tally: ledger.tally, rows: 0, inFlightMs: 0});
+  const output = Object.assign(reading, {timeline});
   const asking = {...resources, ...opened, lookups: new Lookups(executor)};
   return {...run, identity, begunAt, startedAt, input, asking, output};
 }
