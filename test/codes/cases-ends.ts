@@ -65,8 +65,8 @@ export const endCases: Cases = {
   'locked 11': thrown(async ({service, command}) => {
     let other: Promise<unknown> | undefined;
     service.setScript(async () => {
-      const settings = {input: 'list.csv', output: 'out.csv', ip: 'ip'};
-      other ??= runJob(settings, {env: service.env}).catch(error => error);
+      const job = {input: 'list.csv', output: 'out.csv', ip: 'ip'};
+      other ??= runJob(job, {env: service.env}).catch(error => error);
       await other;
       return undefined;
     });

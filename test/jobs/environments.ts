@@ -1,7 +1,7 @@
 import type {CommandOutcome} from '../support/command.ts';
 import {lacks} from '../support/real-parts.ts';
 import {openTerminal} from '../support/terminal.ts';
-import {canBeAnother, readOnlyBy, runIn, UNKNOWN_USER} from './confinement.ts';
+import {canBeAnother, type Place, readOnlyBy, runIn, UNKNOWN_USER} from './confinement.ts';
 import type {Site} from './site.ts';
 
 type Env = Readonly<Record<string, string>>;
@@ -13,46 +13,41 @@ export interface Environment {
   readonly missing?: string | undefined;
   /** The warning expected there. */
   readonly warning?: RegExp;
-  /** Runs a shell's command line in the site's directory. What a terminal shows counts as stderr. */
-  run(site: Site, command: string): Promise<CommandOutcome>;
+  /** Undefined for a terminal. */
+  readonly place?: (site: Site) => Place;
+}
+
+/** Runs a shell's command line in the site's directory. What a terminal shows counts as stderr. */
+export function runAt({place}: Environment, site: Site, command: string): Promise<CommandOutcome> {
+  return place === undefined ? atTerminal(site, command) : runIn(site, command, place(site));
 }
 
 const NOTHING_KEPT = /^Warning: This run continues without (the answer store and )?the job's earlier runs: /;
 
 export const environments: readonly Environment[] = [
-  {
-    name: 'from cron: a bare environment, nobody at stdin',
-    run: (site, command) => runIn(site, command, {env: cronEnv(site)}),
-  },
-  {
-    name: 'in a CI runner: CI=true, no terminal',
-    run: (site, command) => runIn(site, command, {env: {...userEnv(site), CI: 'true'}}),
-  },
-  {
-    name: 'in GitHub Actions',
-    run: (site, command) => runIn(site, command, {env: {...userEnv(site), ...gitHubEnv(site)}}),
-  },
+  {name: 'from cron: a bare environment, nobody at stdin', place: site => ({env: cronEnv(site)})},
+  {name: 'in a CI runner: CI=true, no terminal', place: site => ({env: {...userEnv(site), CI: 'true'}})},
+  {name: 'in GitHub Actions', place: site => ({env: {...userEnv(site), ...gitHubEnv(site)}})},
   {
     name: 'at a terminal',
     missing: lacks('script') ? "there is no util-linux' script to open one" : undefined,
-    run: atTerminal,
   },
   {
     name: 'without a home directory',
     warning: NOTHING_KEPT,
-    run: (site, command) => runIn(site, command, {env: {HOME: '/nonexistent', PATH: pathOf(site)}}),
+    place: site => ({env: {HOME: '/nonexistent', PATH: pathOf(site)}}),
   },
   {
     name: 'as a user that the system does not know, without HOME',
     missing: canBeAnother ? undefined : 'this user can not become another',
     warning: NOTHING_KEPT,
-    run: (site, command) => runIn(site, command, {env: {PATH: pathOf(site)}, uid: UNKNOWN_USER}),
+    place: site => ({env: {PATH: pathOf(site)}, uid: UNKNOWN_USER}),
   },
   {
     name: `where only the output's directory can be written (by ${readOnlyBy ?? 'nothing'})`,
     missing: readOnlyBy === undefined ? 'nothing keeps this user from writing' : undefined,
     warning: NOTHING_KEPT,
-    run: (site, command) => runIn(site, command, {env: userEnv(site), writable: [site.directory]}),
+    place: site => ({env: userEnv(site), writable: [site.directory]}),
   },
 ];
 

@@ -2,7 +2,7 @@ import {existsSync, readFileSync} from 'node:fs';
 import {basename} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {expectAccounts} from '../support/summary.ts';
-import {type Environment, environments} from './environments.ts';
+import {type Environment, environments, runAt} from './environments.ts';
 import {commandOf, createSite, ROWS, type Site} from './site.ts';
 
 const jobs = [
@@ -32,7 +32,7 @@ for (const [n, environment] of environments.entries()) {
 async function expectJobRun(environment: Environment, job: string, output: string): Promise<string> {
   using site = createSite();
   const before = site.files();
-  const {code, stdout, stderr} = await environment.run(site, commandOf(site, `jobs/${job}.yaml`));
+  const {code, stdout, stderr} = await runAt(environment, site, commandOf(site, `jobs/${job}.yaml`));
   expect([code, stdout], stderr).toEqual([0, '']);
   const summaryFile = output.replace(/\.\w+$/, '.summary.json');
   const summary = site.summary(summaryFile);

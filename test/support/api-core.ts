@@ -158,11 +158,8 @@ function refused({operation, body}: Call): Reply | undefined {
 
 function isChargedFor(said: Reply): boolean {
   if (said.kind !== 'answer') return true;
-  const names = Object.keys(said.headers ?? {});
-  return isCharged(
-    said.status,
-    names.some(name => name.toLowerCase() === 'retry-after'),
-  );
+  const names = Object.keys(said.headers ?? {}).map(name => name.toLowerCase());
+  return isCharged(said.status, names.includes('retry-after'));
 }
 
 function parseObject(text: string): RequestBody | undefined {

@@ -243,13 +243,4 @@ const bounded: Check = {
   },
 };
 
-export const callChecks: readonly Check[] = [
-  named,
-  paidOnce,
-  sharedOnce,
-  resent,
-  within,
-  paced,
-  punctual,
-  bounded,
-];
+export const callChecks = [named, paidOnce, sharedOnce, resent, within, paced, punctual, bounded];

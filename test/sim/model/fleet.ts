@@ -63,12 +63,9 @@ export class Fleet {
   /** Lets it finish most of what it has, and ends it: a long time passes then, in which nothing happens. */
   async end(ms: number): Promise<void> {
     await this.#world.idle(ms);
-    for (const process of this.#places.splice(
-      0,
-      Number.POSITIVE_INFINITY,
-      ...this.#spec.workers.map(() => undefined),
-    ))
-      process?.end();
+    const ending = [...this.#places];
+    this.#places.fill(undefined);
+    for (const process of ending) process?.end();
   }
 
   #start(place: number, afterMs: number): void {
