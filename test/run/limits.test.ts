@@ -1,6 +1,29 @@
+import {mkdirSync, symlinkSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {reply} from '../support/api-server-reply.ts';
 import {ips, openStage} from '../support/stage.ts';
+
+test("an account's credits of one day (UTC) are shared by all runs, whatever their output is called, and renewed at midnight", async () => {
+  await using stage = await openStage();
+  stage.account('a.yaml', 'endpoint: URL\nmax_credits_per_day: 100\n');
+  let now = Date.parse('2031-05-06T22:00:00Z');
+  const night = (list: string, output = 'out.csv') => {
+    stage.write('list.csv', list);
+    return stage.run({ip: 'ip', force: true, concurrency: 8, output}, {now: () => now});
+  };
+  expect(await night(ips(60))).toMatchObject({code: 0});
+  mkdirSync(stage.path('elsewhere'));
+  symlinkSync(stage.path('elsewhere'), stage.path('link'));
+  for (const output of ['elsewhere/out.csv', 'other.csv', 'link/new.csv', './out.csv'])
+    expect(await night(ips(90, 100), output)).toMatchObject({
+      code: 7,
+      summary: {come_back_at: '2031-05-07T00:00:00.000Z'},
+    });
+  expect(stage.api.ledger.credits).toBe(100);
+  now += 2 * 3_600_000;
+  expect(await night(ips(90, 100), 'elsewhere/out.csv')).toMatchObject({code: 0});
+  expect(stage.api.ledger.credits).toBe(150);
+});
 
 test('calls that turn out free give their credits back to the day', async () => {
   await using stage = await openStage();
