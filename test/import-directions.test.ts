@@ -31,7 +31,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'fleet/redis.ts',
     'fleet/roster.ts',
     'fleet/status.ts',
-    'fleet/encryption.ts',
+    'fleet/protocol.ts',
     'fleet/worker/metrics.ts',
     'fleet/worker/worker.ts',
   ],

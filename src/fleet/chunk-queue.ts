@@ -3,13 +3,13 @@ import type {Job, Queue, QueueEvents} from 'bullmq';
 import type {Redis} from 'ioredis';
 import type {Attempt, TimestampedAttempt} from '../client/attempt.ts';
 import {ChunkAdder} from './chunk-adder.ts';
-import type {Seal} from './encryption.ts';
 import {
   type Chunk,
   type ChunkReply,
   type ChunkValue,
   KEY_PREFIX,
   QUEUE_NAME,
+  type Seal,
   type SealedChunk,
   sealPurposes,
 } from './protocol.ts';

@@ -4,7 +4,6 @@ import type {Dispatcher, LaneSettings, Pause} from '../lookup/call.ts';
 import {leaseOf} from '../lookup/leases.ts';
 import type {Operation} from '../operations/table.ts';
 import {type BookAttempt, ChunkQueue} from './chunk-queue.ts';
-import {createSeal, type Seal} from './encryption.ts';
 import {FleetMonitor, type FleetMonitorOptions} from './monitor.ts';
 import {
   CHUNK_SIZE_RANGE,
@@ -12,8 +11,10 @@ import {
   type ChunkReply,
   type ChunkValue,
   chooseChunkSize,
+  createSeal,
   RATE_SHARE,
   type RunReport,
+  type Seal,
 } from './protocol.ts';
 import {
   connectRedis,

@@ -4,8 +4,14 @@ import type {Redis} from 'ioredis';
 import {UsageError} from '../errors.ts';
 import {packageVersion} from '../operations/package-files.ts';
 import {type Said, say, setting} from '../sentence.ts';
-import type {Seal} from './encryption.ts';
-import {KEY_EXPIRY_MS, KEY_PREFIX, PROTOCOL_VERSION, type RunReport, type WorkerReport} from './protocol.ts';
+import {
+  KEY_EXPIRY_MS,
+  KEY_PREFIX,
+  PROTOCOL_VERSION,
+  type RunReport,
+  type Seal,
+  type WorkerReport,
+} from './protocol.ts';
 import {awaitWithinClosingTime, replyReason} from './redis.ts';
 
 /** Milliseconds between a member's signs of life. A member without one for `FORGOTTEN_MS` is forgotten. */

@@ -11,8 +11,7 @@ import type {Layout} from '../run/layout/layout.ts';
 import {run} from '../run/run.ts';
 import {Stopper} from '../run/stop.ts';
 import type {Said} from '../sentence.ts';
-import type {Enriched, EnrichSettings, OnlyKnown} from './enriched.ts';
-import {attachResults} from './enrichment.ts';
+import {attachResults, type Enriched, type EnrichSettings, type OnlyKnown} from './enriched.ts';
 import {ProgramRowsSource} from './given-rows.ts';
 import {
   AbortError,

@@ -7,7 +7,7 @@ import type {RecordSource} from '../input/source.ts';
 import {type EnrichedObject, RowsError} from '../run/io.ts';
 import type {ColumnMapping} from '../run/layout/column-mapping.ts';
 import type {Stopper} from '../run/stop.ts';
-import {refuseOwnEnrichment} from './enrichment.ts';
+import {refuseOwnEnrichment} from './enriched.ts';
 
 /** An async source gives one row at a time. */
 const GROUP_ROWS = 256;

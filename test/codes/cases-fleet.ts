@@ -1,6 +1,6 @@
 import {createServer} from 'node:tls';
 import {vi} from 'vitest';
-import {createSeal} from '../../src/fleet/encryption.ts';
+import {createSeal} from '../../src/fleet/protocol.ts';
 import {Membership} from '../../src/fleet/roster.ts';
 import {makeCertificate} from '../support/cert.ts';
 import {listen} from '../support/free-port.ts';

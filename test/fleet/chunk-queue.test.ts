@@ -5,9 +5,9 @@ import type {Redis} from 'ioredis';
 import {pino} from 'pino';
 import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
 import {ChunkQueue} from '../../src/fleet/chunk-queue.ts';
-import {createSeal} from '../../src/fleet/encryption.ts';
 import {
   type Chunk,
+  createSeal,
   KEY_PREFIX,
   QUEUE_NAME,
   type SealedChunk,

@@ -1,6 +1,5 @@
 import {expect, test} from 'vitest';
-import {createSeal, sealingSecret} from '../../src/fleet/encryption.ts';
-import {sealPurposes} from '../../src/fleet/protocol.ts';
+import {createSeal, sealingSecret, sealPurposes} from '../../src/fleet/protocol.ts';
 
 const value = {asks: [{operation: 'email', params: {email: 'someone@example.com'}}]};
 const AS = sealPurposes.asks('run.session.1');

@@ -1,9 +1,9 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {afterEach, beforeAll, describe, expect, test, vi} from 'vitest';
-import {createSeal} from '../../src/fleet/encryption.ts';
 import {Fleet, type FleetOptions} from '../../src/fleet/fleet.ts';
 import {
   type Chunk,
+  createSeal,
   KEY_PREFIX,
   QUEUE_NAME,
   type SealedChunk,

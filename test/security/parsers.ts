@@ -9,7 +9,7 @@ import {classifyResponse} from '../../src/client/classify.ts';
 import {createClient} from '../../src/client/client.ts';
 import {createRedactor} from '../../src/client/redact.ts';
 import {BulkEnrichError} from '../../src/errors.ts';
-import {createSeal} from '../../src/fleet/encryption.ts';
+import {createSeal} from '../../src/fleet/protocol.ts';
 import {jsonMembers} from '../../src/input/records/json-reader.ts';
 import {checkSettings, readJobFile} from '../../src/job/parse.ts';
 import {Ledger} from '../../src/ledger/run/ledger.ts';

@@ -1,6 +1,6 @@
 import {type ClientLimits, type OpenedClient, openClient} from '../../client/client.ts';
 import {exitCodes, UsageError} from '../../errors.ts';
-import {sealingSecret} from '../../fleet/encryption.ts';
+import {sealingSecret} from '../../fleet/protocol.ts';
 import {publicUrl} from '../../fleet/redis.ts';
 import {describeUnreadable} from '../../fleet/roster.ts';
 import {type FleetStatus, fleetStatus} from '../../fleet/status.ts';

@@ -4,14 +4,15 @@ import type {Redis} from 'ioredis';
 import type {Attempt} from '../../client/attempt.ts';
 import type {Sender} from '../../client/client.ts';
 import {type EventLog, logEvent} from '../../job/log-events.ts';
-import {createSeal, type Seal} from '../encryption.ts';
 import {
   CHUNK_SIZE_RANGE,
   type Chunk,
+  createSeal,
   FleetLimits,
   KEY_EXPIRY_MS,
   KEY_PREFIX,
   QUEUE_NAME,
+  type Seal,
   type SealedChunk,
   sealPurposes,
   type WorkerReport,

@@ -136,7 +136,7 @@ async function joinFleet(
       say`A fleet can't combine an account's rate (${account.path}) with rates by operation. Give the job one ${setting('rate')} for all operations.`,
     );
   const {Fleet} = await import('../../fleet/fleet.ts');
-  const {sealingSecret} = await import('../../fleet/encryption.ts');
+  const {sealingSecret} = await import('../../fleet/protocol.ts');
   return Fleet.join({
     redisUrl,
     runId: fleetId,

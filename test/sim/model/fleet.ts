@@ -1,7 +1,6 @@
 import {pino} from 'pino';
 import {openClient} from '../../../src/client/client.ts';
-import {createSeal} from '../../../src/fleet/encryption.ts';
-import {type Chunk, sealPurposes} from '../../../src/fleet/protocol.ts';
+import {type Chunk, createSeal, sealPurposes} from '../../../src/fleet/protocol.ts';
 import {FleetWorker} from '../../../src/fleet/worker/worker.ts';
 import {Process} from '../world/process.ts';
 import {type RedisJob, Server} from '../world/redis.ts';
