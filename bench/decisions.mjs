@@ -18,7 +18,7 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 const bin = join(here, '../dist/cli/bin.js');
 const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-decisions-'));
 const path = name => join(directory, name);
-const {fieldsOfOperation} = await fromSrc('output/columns');
+const {fieldsOfOperation} = await fromSrc('output/result-columns');
 
 const fields = fieldsOfOperation('ip').map(({name}) => `ip_${name}`);
 const head = [

@@ -2,7 +2,7 @@ import {UsageError} from '../errors.ts';
 import type {CellResult} from '../ledger/lookup-outcome.ts';
 import type {RepairCode} from '../operations/cell.ts';
 import type {AnswerData, Intelligence, Operation} from '../operations/table.ts';
-import {ENRICHMENT, pickFields, type TargetColumns} from '../output/columns.ts';
+import {ENRICHMENT, pickFields, type TargetColumns} from '../output/result-columns.ts';
 import type {EnrichedObject} from '../run/io.ts';
 import type {Layout} from '../run/layout/layout.ts';
 import type {Risk} from '../score/scorer.ts';

@@ -8,6 +8,7 @@ import type {RepairCode} from '../operations/cell.ts';
 import {RecentValues} from '../operations/memoize.ts';
 import type {Risk, RuleOutcomes} from '../score/scorer.ts';
 import {say, setting} from '../sentence.ts';
+import {type CsvLine, createCsvLine, formulaSafe} from './csv-line.ts';
 import {
   addedNames,
   ENRICHMENT,
@@ -18,8 +19,7 @@ import {
   resultCells,
   riskCells,
   type TargetColumns,
-} from './columns.ts';
-import {type CsvLine, createCsvLine, formulaSafe} from './csv-line.ts';
+} from './result-columns.ts';
 
 export interface OutputFormat {
   readonly kind: 'csv' | 'ndjson';

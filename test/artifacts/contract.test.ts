@@ -10,7 +10,12 @@ import {PROTOCOL_VERSION} from '../../src/fleet/protocol.ts';
 import * as library from '../../src/index.ts';
 import {logEvents} from '../../src/job/log-events.ts';
 import {operationNames, operations} from '../../src/operations/table.ts';
-import {fieldsOfOperation, listStatusColumns, REPAIRS_COLUMN, riskColumns} from '../../src/output/columns.ts';
+import {
+  fieldsOfOperation,
+  listStatusColumns,
+  REPAIRS_COLUMN,
+  riskColumns,
+} from '../../src/output/result-columns.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';

@@ -5,7 +5,7 @@ import {z} from 'zod';
 import {type RunRecord, type Spend, UNFINISHED_REASON} from '../../src/report/run-record.ts';
 import type {Summary} from '../../src/report/summary.ts';
 import {saveRunInHistory} from '../../src/run/end/history.ts';
-import type {PlanReport as Plan} from '../../src/run/estimate.ts';
+import type {PlanReport as Plan} from '../../src/run/plan.ts';
 import {startService} from '../e2e/service.ts';
 import {fullSummary} from '../report/summaries.ts';
 import {reply} from '../support/api-server-reply.ts';

@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {z} from 'zod';
 import {type Operation, operationNames, operations} from '../../src/operations/table.ts';
-import {type AnswerField, fieldsOfOperation} from '../../src/output/columns.ts';
+import {type AnswerField, fieldsOfOperation} from '../../src/output/result-columns.ts';
 import {expectPage, textOf} from './blocks.ts';
 
 const PAGE = 'docs/fields.md';

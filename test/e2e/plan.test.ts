@@ -2,7 +2,7 @@ import {readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
 import {openStoreFile} from '../../src/ledger/answers/store-file.ts';
-import type {PlanReport} from '../../src/run/estimate.ts';
+import type {PlanReport} from '../../src/run/plan.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {expectAccounts} from '../support/summary.ts';

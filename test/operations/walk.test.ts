@@ -11,7 +11,7 @@ import {
   operationNames,
   operations,
 } from '../../src/operations/table.ts';
-import {fieldsOfOperation} from '../../src/output/columns.ts';
+import {fieldsOfOperation} from '../../src/output/result-columns.ts';
 import {spellName} from '../../src/sentence.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';

@@ -2,6 +2,8 @@ import {describe, expect, test} from 'vitest';
 import {makeTargets} from '../../src/columns/targets.ts';
 import type {CellResult} from '../../src/ledger/lookup-outcome.ts';
 import {operationNames} from '../../src/operations/table.ts';
+import {formulaSafe} from '../../src/output/csv-line.ts';
+import {createRowEncoder} from '../../src/output/encoder.ts';
 import {
   addedNames,
   fieldsOfOperation,
@@ -11,9 +13,7 @@ import {
   refuseClashes,
   refuseEnrichmentKeyClashes,
   type TargetColumns,
-} from '../../src/output/columns.ts';
-import {formulaSafe} from '../../src/output/csv-line.ts';
-import {createRowEncoder} from '../../src/output/encoder.ts';
+} from '../../src/output/result-columns.ts';
 import {csvRow, ndjsonRow} from '../lookup/rows.ts';
 import {csvInput, enriched, looked, ndjsonInput, ok, output} from './formats.ts';
 

@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import type {CellResult} from '../../src/ledger/lookup-outcome.ts';
-import {planRiskColumns} from '../../src/output/columns.ts';
 import {createRowEncoder, flatMembers, listFlatColumns, passthroughNames} from '../../src/output/encoder.ts';
+import {planRiskColumns} from '../../src/output/result-columns.ts';
 import {csvRow, ndjsonRow} from '../lookup/rows.ts';
 import {csvInput, enriched, looked, ndjsonInput, ok, output} from './formats.ts';
 

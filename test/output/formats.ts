@@ -2,8 +2,8 @@ import {makeTargets} from '../../src/columns/targets.ts';
 import type {FileRow, InputFormat} from '../../src/input/row.ts';
 import type {CellResult} from '../../src/ledger/lookup-outcome.ts';
 import type {Intelligence} from '../../src/operations/table.ts';
-import {planColumns, type TargetColumns} from '../../src/output/columns.ts';
 import type {EnrichedRow, OutputFormat} from '../../src/output/encoder.ts';
+import {planColumns, type TargetColumns} from '../../src/output/result-columns.ts';
 import type {Risk} from '../../src/score/scorer.ts';
 
 export function csvInput(columns: readonly string[], more: object = {}): InputFormat {

@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import {formatForecast} from '../../src/cli/terminal/opening.ts';
 import {formatAmount, formatMoney} from '../../src/report/format.ts';
 import type {Spend} from '../../src/report/run-record.ts';
-import type {PlanReport} from '../../src/run/estimate.ts';
+import type {PlanReport} from '../../src/run/plan.ts';
 import {startService} from '../e2e/service.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';

@@ -4,7 +4,7 @@ import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import type {RawSettings} from '../../src/job/parse.ts';
 import {describeSettings, namesWithoutEffectOnResult, type SettingName} from '../../src/job/settings.ts';
 import {NEVER_PASS_ACTION_ID} from '../../src/operations/verify.ts';
-import {fieldsOfOperation} from '../../src/output/columns.ts';
+import {fieldsOfOperation} from '../../src/output/result-columns.ts';
 import {Stopper} from '../../src/run/stop.ts';
 import type {Call} from '../support/api-server.ts';
 import {type Reply, reply} from '../support/api-server-reply.ts';

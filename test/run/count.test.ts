@@ -3,7 +3,7 @@ import {expect, test} from 'vitest';
 import type {Job} from '../../src/job/job.ts';
 import {checkSettings} from '../../src/job/parse.ts';
 import {scopeKey} from '../../src/ledger/answers/store-file.ts';
-import {scopeKeyOfJob} from '../../src/run/identity.ts';
+import {scopeKeyOfJob} from '../../src/run/scope.ts';
 import {Stopper} from '../../src/run/stop.ts';
 import {dataVersion} from '../../src/service/data/packed-data.ts';
 import {interrupt, ips, openStage, type Stage, type StageOptions} from '../support/stage.ts';

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import type {PlanReport} from '../../src/run/estimate.ts';
+import type {PlanReport} from '../../src/run/plan.ts';
 import {FAST, startService} from '../e2e/service.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';

@@ -1,7 +1,7 @@
 import {parse} from 'csv-parse/sync';
 import {expect, test, vi} from 'vitest';
 import {enrich, enrichStream} from '../../src/library/enrich.ts';
-import type {PlanReport} from '../../src/run/estimate.ts';
+import type {PlanReport} from '../../src/run/plan.ts';
 import {ListFacts} from '../../src/score/list-facts.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';

@@ -3,8 +3,8 @@ import type {Job} from '../../job/job.ts';
 import {mostSends} from '../../lookup/retry-policy.ts';
 import {formatCount, formatMoment, formatPercent, pluralize} from '../../report/format.ts';
 import {sharedRows} from '../../report/sections/risk-section.ts';
-import {makePlan, type PlanReport} from '../../run/estimate.ts';
 import {type Counted, exceedsLimit} from '../../run/exit.ts';
+import {makePlan, type PlanReport} from '../../run/plan.ts';
 import {makeLimitStop} from '../../run/stop.ts';
 import {
   type JobAtConsole,

@@ -1,7 +1,7 @@
 import {totalSpending} from '../../ledger/run/tally.ts';
 import {operationNames, operations} from '../../operations/table.ts';
 import {formatCount, formatDuration, formatMoney, pluralize} from '../../report/format.ts';
-import type {PlanReport} from '../../run/estimate.ts';
+import type {PlanReport} from '../../run/plan.ts';
 import type {Session} from '../../run/session.ts';
 import {breakLines} from './lines.ts';
 

@@ -1,5 +1,5 @@
 import type {Changes} from '../../report/changes.ts';
-import {REPAIRS_COLUMN} from '../columns.ts';
+import {REPAIRS_COLUMN} from '../result-columns.ts';
 import {parseJsonCell} from './read-answers.ts';
 
 /** A column that both outputs have, with its index in each. */

@@ -20,7 +20,7 @@ import {
   REPAIRS_COLUMN,
   type RiskColumn,
   riskColumns,
-} from '../columns.ts';
+} from '../result-columns.ts';
 
 /** How outputs are read back. A run's longest row may be longer with its answers than a row of a list. */
 const READING = {header: true, encoding: 'utf-8', maxRecordSize: 2 ** 28} as const;

@@ -4,7 +4,7 @@ import type {Summary} from '../../report/summary.ts';
 import {defaultLevels, defaultRules} from '../../score/rules.ts';
 import {makeRunFacts} from '../../score/run-facts.ts';
 import {createConditionCompiler, findSubjects} from '../../score/subjects.ts';
-import type {RiskColumn} from '../columns.ts';
+import type {RiskColumn} from '../result-columns.ts';
 import {type EnrichedFile, readRunStart} from './enriched-file.ts';
 import {openRowViews, parseJsonCell, readTargets} from './read-answers.ts';
 

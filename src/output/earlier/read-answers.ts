@@ -8,8 +8,8 @@ import type {Operation} from '../../operations/table.ts';
 import {createListFacts, type ListFacts} from '../../score/list-facts.ts';
 import type {Scorer} from '../../score/scorer.ts';
 import type {LookupStatus, RowView} from '../../score/subjects.ts';
-import {type AnswerField, ENRICHMENT, setAtPath} from '../columns.ts';
 import {formulaSafe} from '../csv-line.ts';
+import {type AnswerField, ENRICHMENT, setAtPath} from '../result-columns.ts';
 import {type EnrichedFile, openEnrichedFile} from './enriched-file.ts';
 
 /**

@@ -18,7 +18,7 @@ import {
   REPAIRS_COLUMN,
   type RiskColumn,
   riskCells,
-} from '../columns.ts';
+} from '../result-columns.ts';
 import {ChangeCounts} from './change-counts.ts';
 import {type EnrichedFile, openEnrichedFile, readRunStart} from './enriched-file.ts';
 import {openRowViews, type RowViews, readTargets} from './read-answers.ts';

@@ -6,8 +6,8 @@ import {countName} from '../../ledger/run/tally.ts';
 import {getAtPath} from '../../operations/fields.ts';
 import {type TopKind, topKinds} from '../../operations/operation.ts';
 import {type Operation, operationNames, operations, perOperation} from '../../operations/table.ts';
-import type {AnswerField, TargetColumns} from '../../output/columns.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
+import type {AnswerField, TargetColumns} from '../../output/result-columns.ts';
 import {rankByCount} from '../../report/format.ts';
 import {countRisk, countRules, emptyRiskTally} from './risk-counts.ts';
 

@@ -3,7 +3,7 @@ import type {BookedAttempt} from '../../ledger/run/ledger-entry.ts';
 import {countServiceName} from '../../ledger/run/tally.ts';
 import {fieldTypes, getAtPath, lacksSignals, signals} from '../../operations/fields.ts';
 import {type Operation, operationNames, perOperation} from '../../operations/table.ts';
-import {fieldsOfOperation} from '../../output/columns.ts';
+import {fieldsOfOperation} from '../../output/result-columns.ts';
 import {pluralize, rankByCount} from '../../report/format.ts';
 import {countFields, type FieldCounts} from './counters.ts';
 

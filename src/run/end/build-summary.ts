@@ -14,7 +14,7 @@ import {
   zeroSpending,
 } from '../../ledger/run/tally.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
-import {fieldsOfOperation} from '../../output/columns.ts';
+import {fieldsOfOperation} from '../../output/result-columns.ts';
 import {roundQuotient} from '../../report/run-record.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Counters, emptyCounters, listErrors, sumCells, topSummary} from '../counts/counters.ts';
@@ -22,9 +22,9 @@ import {NewAnswers} from '../counts/new-answers.ts';
 import {riskSummary} from '../counts/risk-counts.ts';
 import {Timeline} from '../counts/timeline.ts';
 import type {End} from '../exit.ts';
-import {settingsDigest} from '../identity.ts';
 import {operationsOfTargets} from '../layout/layout.ts';
 import type {PublishedDigests} from '../rows/row-writer.ts';
+import {settingsDigest} from '../scope.ts';
 import type {Session} from '../session.ts';
 import {type RunDirectory, withLedger} from '../state/run-directory.ts';
 import {readRunIdentity} from '../state/run-identity.ts';

@@ -19,8 +19,8 @@ import {compareRuns, driftSentence, findEarlierList, makeRunProfile} from '../..
 import {accountOfSummary, stripDirectories, UNFINISHED_REASON} from '../../report/run-record.ts';
 import {type Drift, type Summary, summarySchema} from '../../report/summary.ts';
 import {type End, isCompleteRun} from '../exit.ts';
-import {answerScope} from '../identity.ts';
 import type {World} from '../io.ts';
+import {answerScope} from '../scope.ts';
 import type {RunSpending} from '../state/run-identity.ts';
 
 // The history: a file for each run, which is its summary so far. The run replaces it at its start, every minute and at its

@@ -3,6 +3,14 @@ import type {InputFormat} from '../../input/row.ts';
 import type {RecordSource} from '../../input/source.ts';
 import type {Job} from '../../job/job.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
+import {inputHeaderLine} from '../../output/csv-line.ts';
+import {
+  createRowEncoder,
+  listFlatColumns,
+  type OutputFormat,
+  passthroughNames,
+  type RowEncoder,
+} from '../../output/encoder.ts';
 import {
   addedNames,
   fieldsOfOperation,
@@ -12,15 +20,7 @@ import {
   refuseClashes,
   refuseEnrichmentKeyClashes,
   type TargetColumns,
-} from '../../output/columns.ts';
-import {inputHeaderLine} from '../../output/csv-line.ts';
-import {
-  createRowEncoder,
-  listFlatColumns,
-  type OutputFormat,
-  passthroughNames,
-  type RowEncoder,
-} from '../../output/encoder.ts';
+} from '../../output/result-columns.ts';
 import {createSummarySchema} from '../../report/summary.ts';
 import {
   compileFailConditions,

@@ -17,8 +17,8 @@ import {pluralize} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import {say, setting, shellWord} from '../../sentence.ts';
 import {spentByRun} from '../end/history.ts';
-import {answerScope, endpointName} from '../identity.ts';
 import type {World} from '../io.ts';
+import {answerScope, endpointName} from '../scope.ts';
 
 export interface AccountLimits extends AccountSettings {
   /** The {@link scopeKey} under which the account's use is counted. */

@@ -19,8 +19,8 @@ import {type Operation, operations, perOperation} from '../../operations/table.t
 import {pluralize} from '../../report/format.ts';
 import {say, setting} from '../../sentence.ts';
 import {comparesRuns} from '../end/history.ts';
-import {scopeKeyOfJob} from '../identity.ts';
 import type {World} from '../io.ts';
+import {scopeKeyOfJob} from '../scope.ts';
 import type {RunIdentity} from '../state/run-identity.ts';
 import type {RunContext} from '../stop.ts';
 

@@ -14,8 +14,8 @@ import {Executor} from '../../lookup/executor.ts';
 import {answerToKeep, concludeAttempt, historyAfterAttempt} from '../../lookup/retry-policy.ts';
 import {say, setting} from '../../sentence.ts';
 import {COMPARED_ANSWERS, NewAnswers} from '../counts/new-answers.ts';
-import {endpointName} from '../identity.ts';
 import type {World} from '../io.ts';
+import {endpointName} from '../scope.ts';
 import {
   describeEndOfCalls,
   makeCallsStop,

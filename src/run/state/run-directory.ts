@@ -15,8 +15,8 @@ import type {Summary} from '../../report/summary.ts';
 import {type Said, say, setting} from '../../sentence.ts';
 import type {RunPaths} from '../destination.ts';
 import {Destination} from '../destination.ts';
-import {scopeKeyOfJob} from '../identity.ts';
 import type {World} from '../io.ts';
+import {scopeKeyOfJob} from '../scope.ts';
 import {
   DAMAGED_SUFFIX,
   ENDED_FILE,

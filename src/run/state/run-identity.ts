@@ -8,8 +8,8 @@ import type {Ledger} from '../../ledger/run/ledger.ts';
 import type {LedgerState} from '../../ledger/run/ledger-recovery.ts';
 import type {AttemptCounts, SpendingByOperation} from '../../ledger/run/tally.ts';
 import {say, setting, shellWord} from '../../sentence.ts';
-import {answerScope, scopeKeyOfJob} from '../identity.ts';
 import type {World} from '../io.ts';
+import {answerScope, scopeKeyOfJob} from '../scope.ts';
 
 /** A run: all sessions whose spending counts together against `max_credits`. */
 export interface RunIdentity {

@@ -17,7 +17,6 @@ import {type Counters, countReject, countRow, emptyCounters, listErrors} from '.
 import {Destination} from './destination.ts';
 import {readLastRunOfJob} from './end/history.ts';
 import {checkReportPaths} from './end/report-files.ts';
-import {answerScope, scopeKeyOfJob} from './identity.ts';
 import type {RunIo, World} from './io.ts';
 import type {ColumnMapping} from './layout/column-mapping.ts';
 import {type Layout, makeLayout, operationsOfTargets} from './layout/layout.ts';
@@ -25,6 +24,7 @@ import {type AccountLimits, findAccount, openAccountBudget} from './open/account
 import {openAnswerStore, storeTerms, turnOffUnusableSettings} from './open/answer-store.ts';
 import {planLanes} from './open/connection.ts';
 import {readWholeList} from './rows/first-pass.ts';
+import {answerScope, scopeKeyOfJob} from './scope.ts';
 
 export type PlanReport = Awaited<ReturnType<typeof makePlan>>;
 
