@@ -1,6 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import type {Job, Queue, QueueEvents} from 'bullmq';
 import type {Redis} from 'ioredis';
+import {isObject} from '../client/answer-fields.ts';
 import type {Attempt, TimestampedAttempt} from '../client/attempt.ts';
 import {ChunkAdder} from './chunk-adder.ts';
 import {
@@ -181,8 +182,8 @@ export class ChunkQueue {
   }
 
   #openReply(id: string, {chunk, leftAt}: SentChunk, sealed: string): ChunkReply | undefined {
-    const attempts = this.#seal.open(sealed, sealPurposes.answers(id)) as ChunkReply | undefined;
-    if (attempts?.length !== chunk.asks.length) return undefined;
+    const attempts = this.#seal.open(sealed, sealPurposes.answers(id));
+    if (!isReplyTo(chunk, attempts)) return undefined;
     const now = this.#now();
     // A worker's clock may be wrong. So a date before the chunk was sent, or in the future, is corrected.
     const within = (at: number) => Math.min(now, Math.max(leftAt, at));
@@ -235,4 +236,9 @@ export class ChunkQueue {
     for (const [index, attempt] of (await attempts).entries()) book(chunk.asks[index] as ChunkValue, attempt);
     this.#returned[0].push(id);
   }
+}
+
+/** True if a worker's text has an attempt for each value of the chunk. */
+function isReplyTo({asks}: Chunk, attempts: unknown): attempts is ChunkReply {
+  return Array.isArray(attempts) && attempts.length === asks.length && attempts.every(isObject);
 }

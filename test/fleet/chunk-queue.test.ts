@@ -225,6 +225,8 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
   test.each([
     ['none', [], 'own'],
     ['two', [answered, answered], 'own'],
+    ['no attempt', [null], 'own'],
+    ['a text', 'a', 'own'],
     ['those of another chunk', [answered], 'run.another.1'],
   ])('a chunk of one value has no answer if a worker gives %s', async (_, attempts, place) => {
     work(id => seal.close(attempts, sealPurposes.answers(place === 'own' ? id : place)));
