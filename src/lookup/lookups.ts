@@ -1,4 +1,4 @@
-import {chooseBestAnswer, isUsable} from '../ledger/answers/validity.ts';
+import {chooseBestAnswer, isUsable, type KnownAnswer} from '../ledger/answers/validity.ts';
 import {
   type Answer,
   type CellResult,
@@ -108,7 +108,7 @@ export class Lookups {
 
   /** Removes the calls whose outcome the ledger or the store knows, and tells it. Notes an expired answer of the others. */
   #answerKnown(calls: Map<string, Call>): void {
-    const {store, ledger, judge, publishOn} = this.#options;
+    const {store, ledger, publishOn} = this.#options;
     const entries = ledger.find([...calls.keys()]);
     const unknown = new Map<Operation, Call[]>();
     for (const [key, call] of calls) {
@@ -124,11 +124,7 @@ export class Lookups {
       );
       if (stored === undefined) ledger.tally.operations[operation].notLookedUp += missing.length;
       for (const call of missing) {
-        const found = stored?.get(call.key);
-        const own =
-          call.entry.outcome !== undefined && isStorable(call.entry.outcome) ? call.entry.outcome : undefined;
-        const known =
-          own === undefined ? found : chooseBestAnswer(call, latestFirst(own, found?.outcome), judge);
+        const known = this.#bestAnswer(call, stored?.get(call.key));
         if (known?.validity === 'fresh') {
           ledger.settleWithoutCall(call.entry, known.outcome);
           this.#deliver(calls, call, known.outcome);
@@ -141,6 +137,13 @@ export class Lookups {
     }
   }
 
+  /** The best of the ledger's answer and the store's, as it is now. */
+  #bestAnswer(call: Call, stored: KnownAnswer | undefined): KnownAnswer | undefined {
+    const {outcome} = call.entry;
+    if (outcome === undefined || !isStorable(outcome)) return stored;
+    return chooseBestAnswer(call, latestFirst(outcome, stored?.outcome), this.#options.judge);
+  }
+
   /** Ends, without a call, the values whose turn comes in a later run. */
   #passOver(calls: Map<string, Call>, missing: readonly Call[]): void {
     const {store, turns} = this.#options;
@@ -148,8 +151,8 @@ export class Lookups {
     const wanting = missing.filter(({key}) => calls.has(key));
     const askedAt = store.askedAt(wanting.map(({key}) => key));
     for (const call of wanting) {
-      const own = call.renews ? turns.renewals : turns.fresh;
-      if (own.take(lastAsked(call.entry, askedAt.get(call.key)), call.cost)) continue;
+      const turnsOfKind = call.renews ? turns.renewals : turns.fresh;
+      if (turnsOfKind.take(lastAsked(call.entry, askedAt.get(call.key)), call.cost)) continue;
       calls.delete(call.key);
       for (const waiter of call.waiters) waiter.tell(resultOf(call, {kind: 'skipped', reason: 'budget'}));
     }
