@@ -6,22 +6,17 @@ type Of<A> = A extends fc.Arbitrary<infer T> ? T : never;
 
 const {constant, constantFrom, integer, boolean, oneof, record, array, tuple} = fc;
 
+const times = <T>(weight: number, arbitrary: fc.Arbitrary<T>) => ({weight, arbitrary});
+const word = <const T extends string>(...words: T[]) => constantFrom(...words);
+const SHRINK = {withCrossShrink: true};
+
 /** Mostly the first of these, which is what the others shrink to. */
-function mostly<const T>(usual: T, ...others: readonly T[]): fc.Arbitrary<T> {
-  return oneof(
-    {withCrossShrink: true},
-    {weight: 5, arbitrary: constant(usual)},
-    ...others.map(value => ({weight: 1, arbitrary: constant(value)})),
-  );
-}
+const mostly = <const T>(usual: T, ...others: readonly T[]): fc.Arbitrary<T> =>
+  oneof(SHRINK, times(5, constant(usual)), ...others.map(value => times(1, constant(value))));
 
 /** Once in so many times. */
 const sometimes = <T>(value: fc.Arbitrary<T>, rarity: number) =>
-  oneof(
-    {withCrossShrink: true},
-    {weight: rarity - 1, arbitrary: constant(undefined)},
-    {weight: 1, arbitrary: value},
-  );
+  oneof(SHRINK, times(rarity - 1, constant(undefined)), times(1, value));
 
 /** Numbers of the values in a row: an address, that of the last login, a mailbox. A `broken` one can't be read. */
 export interface InputRow {
@@ -31,18 +26,11 @@ export interface InputRow {
   readonly broken?: true;
 }
 
-const row: fc.Arbitrary<InputRow> = oneof(
-  {
-    weight: 12,
-    arbitrary: record({
-      ip: integer({min: 0, max: 14}),
-      last: integer({min: 0, max: 14}),
-      // Few, so that one is wanted again and again.
-      email: oneof(integer({min: 0, max: 2}), integer({min: 0, max: 8})),
-    }),
-  },
-  {weight: 1, arbitrary: constant({ip: 0, last: 0, email: 0, broken: true as const})},
-);
+const upTo = (max: number) => integer({min: 0, max});
+// Few mailboxes, so that one is wanted again and again.
+const readable = record({ip: upTo(14), last: upTo(14), email: oneof(upTo(2), upTo(8))});
+const unreadable = constant({ip: 0, last: 0, email: 0, broken: true as const});
+const row: fc.Arbitrary<InputRow> = oneof(times(12, readable), times(1, unreadable));
 
 const rows = (min: number, max: number) => array(row, {minLength: min, maxLength: max});
 
@@ -57,7 +45,7 @@ export type Fault = Of<typeof fault>;
 const fault = record({
   from: integer({min: 1, max: 12}),
   count: mostly(1, 2, 3, 8, 40),
-  kind: constantFrom(
+  kind: word(
     // A `slow` one is answered just within the time that a call may take.
     ...(['broken', 'reset', 'late', 'slow', 'throttled', 'refused'] as const),
     ...(['garbled', 'nothing', 'no credits', 'no access', 'lost way'] as const),
@@ -66,12 +54,14 @@ const fault = record({
 
 const faults = (weights: readonly [none: number, some: number]): fc.Arbitrary<readonly Fault[]> =>
   oneof(
-    {withCrossShrink: true},
-    {weight: weights[0], arbitrary: constant([])},
-    {weight: weights[1], arbitrary: array(fault, {minLength: 1, maxLength: 3})},
+    SHRINK,
+    times(weights[0], constant([])),
+    times(weights[1], array(fault, {minLength: 1, maxLength: 3})),
   );
 
-const how = constantFrom('kill' as const, 'kill' as const, 'power' as const, 'term' as const);
+const how = word('kill', 'kill', 'power', 'term');
+const moment = word('before', 'torn', 'after');
+const afterMs = upTo(150);
 
 /** Events of a session: what the service and the disk do to it, and how it is ended. */
 export type Course = Of<typeof course>;
@@ -80,39 +70,18 @@ const course = record({
   faults: faults([3, 2]),
   /** Average time that the service takes. */
   latencyMs: mostly<number>(20, 2, 200),
-  fate: sometimes(
-    record({
-      how,
-      step: integer({min: 1, max: 110}),
-      moment: constantFrom('before' as const, 'torn' as const, 'after' as const),
-    }),
-    2,
-  ),
+  fate: sometimes(record({how, step: integer({min: 1, max: 110}), moment}), 2),
   /** The disk takes no writes after a while, for a while: it is full, or broken. */
-  disk: sometimes(
-    record({
-      code: constantFrom('ENOSPC' as const, 'EIO' as const),
-      afterMs: integer({min: 0, max: 150}),
-      seconds: constantFrom(1, 60),
-    }),
-    10,
-  ),
+  disk: sometimes(record({code: word('ENOSPC', 'EIO'), afterMs, seconds: constantFrom(1, 60)}), 10),
   /** The computer's clock is set meanwhile. */
-  clock: sometimes(
-    record({afterMs: integer({min: 0, max: 150}), seconds: constantFrom(-10, -300, 10, 300)}),
-    10,
-  ),
+  clock: sometimes(record({afterMs, seconds: constantFrom(-10, -300, 10, 300)}), 10),
 });
 
 /** A session that is cut off in the middle of its calls. */
 const tornCourse: fc.Arbitrary<Course> = record({
   faults: faults([1, 2]),
   latencyMs: mostly<number>(20, 200, 400),
-  fate: record({
-    how,
-    step: integer({min: 18, max: 70}),
-    moment: constantFrom('before' as const, 'after' as const),
-  }),
+  fate: record({how, step: integer({min: 18, max: 70}), moment: word('before', 'after')}),
   disk: constant(undefined),
   clock: constant(undefined),
 });
@@ -126,7 +95,7 @@ const settings = {
   account: mostly<number>(0, 0, 1),
   /** `file`: `runJob`, which writes a file. `rows`: `enrich`, which takes rows from a program and gives them back. */
   way: mostly('file', 'file', 'rows'),
-  columns: constantFrom(
+  columns: word(
     ...(['ip', 'ip', 'ip last', 'email', 'token'] as const),
     ...(['ip email', 'ip token', 'ip email token', 'ip email?'] as const),
   ),
@@ -142,57 +111,49 @@ const settings = {
   cost: mostly<number>(1, 0.7, 0.1),
   prices: mostly('one', 'apart'),
   rejectedCharge: mostly('maybe', 'free', 'free', 'spent'),
-  until: sometimes(constantFrom('1s' as const, '5s'), 12),
+  until: sometimes(word('1s', '5s'), 12),
 };
 
 const spec = record(settings);
 
 /** The same command again is the usual one; the settings that differ at times are what people change. */
 const changes: fc.Arbitrary<Partial<RunSpec>> = oneof(
-  {withCrossShrink: true},
-  {weight: 8, arbitrary: constant({})},
-  {weight: 2, arbitrary: constant({force: true})},
-  {weight: 1, arbitrary: record({maxCredits: settings.maxCredits, publishesAtLimit: boolean()})},
-  {weight: 1, arbitrary: record({resends: settings.resends, concurrency: settings.concurrency})},
-  {weight: 1, arbitrary: record({columns: settings.columns})},
-  {weight: 1, arbitrary: record({output: settings.output, account: settings.account})},
+  SHRINK,
+  times(8, constant({})),
+  times(2, constant({force: true})),
+  times(1, record({maxCredits: settings.maxCredits, publishesAtLimit: boolean()})),
+  times(1, record({resends: settings.resends, concurrency: settings.concurrency})),
+  times(1, record({columns: settings.columns})),
+  times(1, record({output: settings.output, account: settings.account})),
 );
 
 export type Command = Of<typeof command>;
 
-const command = oneof(
-  {weight: 4, arbitrary: record({do: constant('run' as const), spec, course})},
-  // The last command once more; at times with other settings.
-  {weight: 7, arbitrary: record({do: constant('again' as const), changes, course})},
-  // A second run beside it, soon after it has begun.
-  {
-    weight: 2,
-    arbitrary: record({
-      do: constant('both' as const),
-      other: constantFrom<Partial<RunSpec>[]>({output: 1}, {output: 1}, {}, {output: 1, input: 1}),
-      courses: tuple(course, course),
-      apartMs: constantFrom(1, 5, 40, 200),
-    }),
-  },
-  {weight: 1, arbitrary: record({do: constant('later' as const), hours: constantFrom(1, 12, 22, 100)})},
-  {
-    weight: 1,
-    arbitrary: record({do: constant('clock' as const), hours: constantFrom(-1, 25, -25, 8_760, -8_760)}),
-  },
-  {
-    weight: 2,
-    arbitrary: record({
-      do: constant('list' as const),
-      input: mostly(0, 1),
-      how: constantFrom('append' as const, 'replace' as const),
-      rows: rows(1, 4),
-    }),
-  },
-);
+const first = (course: fc.Arbitrary<Course>) => record({do: constant('run' as const), spec, course});
+const again = (course: fc.Arbitrary<Course>) => record({do: constant('again' as const), changes, course});
+/** A second run beside the other, soon after it has begun. */
+const both = record({
+  do: constant('both' as const),
+  other: constantFrom<Partial<RunSpec>[]>({output: 1}, {output: 1}, {}, {output: 1, input: 1}),
+  courses: tuple(course, course),
+  apartMs: constantFrom(1, 5, 40, 200),
+});
+const list = record({
+  do: constant('list' as const),
+  input: mostly(0, 1),
+  how: word('append', 'replace'),
+  rows: rows(1, 4),
+});
 
-const first = (courses: fc.Arbitrary<Course>) =>
-  record({do: constant('run' as const), spec, course: courses});
-const again = record({do: constant('again' as const), changes, course: tornCourse});
+const command = oneof(
+  times(4, first(course)),
+  // The last command once more; at times with other settings.
+  times(7, again(course)),
+  times(2, both),
+  times(1, record({do: constant('later' as const), hours: constantFrom(1, 12, 22, 100)})),
+  times(1, record({do: constant('clock' as const), hours: constantFrom(-1, 25, -25, 8_760, -8_760)})),
+  times(2, list),
+);
 
 export interface Sequence {
   readonly inputs: readonly (readonly InputRow[])[];
@@ -204,30 +165,24 @@ export interface Sequence {
 
 const accountPerDay = sometimes(oneof(integer({min: 1, max: 15}), constant(10_000)), 5);
 
+const begun = (one: fc.Arbitrary<Command>, others: fc.Arbitrary<Command>, maxLength: number) =>
+  tuple(one, array(others, {minLength: 1, maxLength})).map(([first, more]) => [first, ...more]);
+
 /** A few days of a user. */
 const mixed: fc.Arbitrary<Sequence> = record({
-  inputs: tuple(oneof({weight: 8, arbitrary: rows(1, 12)}, {weight: 1, arbitrary: refusedRows}), rows(1, 6)),
-  commands: tuple(first(course), array(command, {minLength: 1, maxLength: 4})).map(([one, more]) => [
-    one,
-    ...more,
-  ]),
+  inputs: tuple(oneof(times(8, rows(1, 12)), times(1, refusedRows)), rows(1, 6)),
+  commands: begun(first(course), command, 4),
   accountPerDay,
 });
 
 /** One run that is cut off again and again. */
 const torn: fc.Arbitrary<Sequence> = record({
   inputs: tuple(rows(3, 12), rows(1, 3)),
-  commands: tuple(
-    first(tornCourse),
-    array(oneof({weight: 3, arbitrary: again}, command), {minLength: 1, maxLength: 3}),
-  ).map(([one, more]) => [one, ...more]),
+  commands: begun(first(tornCourse), oneof(times(3, again(tornCourse)), command), 3),
   accountPerDay,
 });
 
-export const sequence: fc.Arbitrary<Sequence> = oneof(
-  {weight: 2, arbitrary: mixed},
-  {weight: 1, arbitrary: torn},
-);
+export const sequence: fc.Arbitrary<Sequence> = oneof(times(2, mixed), times(1, torn));
 
 /** Workers of a fleet, and what befalls them. */
 export type FleetSpec = Of<typeof fleet>;
@@ -237,17 +192,15 @@ const trouble = record({
   command: integer({min: 0, max: 4}),
   worker: integer({min: 0, max: 3}),
   /** `cut`: nothing that it says reaches Redis for a while. */
-  how: constantFrom('kill' as const, 'kill' as const, 'term' as const, 'cut' as const),
+  how: word('kill', 'kill', 'term', 'cut'),
   step: integer({min: 6, max: 60}),
-  moment: constantFrom('before' as const, 'torn' as const, 'after' as const),
+  moment,
   seconds: constantFrom(1, 5, 20),
 });
 
+const worker = record({concurrency: constantFrom(16, 1, 4, 64), slowness: mostly<number>(1, 0.2, 5)});
 const fleet = record({
-  workers: array(record({concurrency: constantFrom(16, 1, 4, 64), slowness: mostly<number>(1, 0.2, 5)}), {
-    minLength: 1,
-    maxLength: 4,
-  }),
+  workers: array(worker, {minLength: 1, maxLength: 4}),
   /** True if news of chunks may come late, twice or never. */
   isUnsure: boolean(),
   troubles: array(trouble, {maxLength: 6}),
