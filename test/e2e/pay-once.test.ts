@@ -7,31 +7,27 @@ import {createSandbox} from '../support/command.ts';
 import {ips} from '../support/stage.ts';
 import {FAST, startService} from './service.ts';
 
-/** A list in which 40% of the values repeat an earlier one in another spelling, and the values to look up. */
-interface RepeatedList {
-  readonly csv: string;
-  readonly rows: readonly (readonly string[])[];
-  /** `<operation> <canonical value>` of every value that can be one. */
-  readonly distinct: ReadonlySet<string>;
-}
-
 const header = ['id', 'contact ip', 'e-mail', 'phone', 'country', 'note'] as const;
 
-/** `rows` rows with one value each: an IP, an e-mail address or a phone number in turn; one in 50 can be none. */
-function repeatedList(rows: number): RepeatedList {
+/**
+ * `rows` rows with one value each: an IP, an e-mail address or a phone number in turn; one in 50 can be none, and 40%
+ * repeat an earlier one in another spelling. `distinct`: `<operation> <canonical value>` of each that can be one.
+ */
+function repeatedList(rows: number) {
   const distinct = new Set<string>();
   const table: string[][] = [];
   for (let n = 0; n < rows; n++) {
     // Of five rows the first three have values of their own, and two have one of up to three fives ago.
     const fivesAgo = Math.min((n * 7) % 3, Math.floor(n / 5));
     const value = n % 5 < 3 ? n : n - 3 - 5 * fivesAgo;
-    const kind = kinds[value % 3] as (typeof kinds)[number];
-    const {canonical, spellings} = kind.make(value);
+    const [operation, make] = kinds[value % 3] as (typeof kinds)[number];
+    const column = 1 + (value % 3);
+    const spellings = make(value);
     const row = [String(n).padStart(7, '0'), '', '', '', '', `=note ${n}, "quoted"`];
-    if (n % 50 === 49) row[kind.column] = 'not one of them';
+    if (n % 50 === 49) row[column] = 'not one of them';
     else {
-      distinct.add(`${kind.operation} ${canonical}`);
-      row[kind.column] = spellings[n % spellings.length] as string;
+      distinct.add(`${operation} ${spellings[0]}`);
+      row[column] = spellings[n % spellings.length] as string;
     }
     row[4] = 'US';
     table.push(row);
@@ -44,47 +40,26 @@ const areas = Array.from({length: 700}, (_, n) => 201 + n).filter(area =>
   parsePhoneNumber(`+1${area}5550100`).isValid(),
 );
 
-const kinds = [
-  {
-    operation: 'ip',
-    column: 1,
-    make: (n: number) => {
-      const canonical = `198.18.${Math.floor(n / 256) % 256}.${n % 256}`;
-      const other = `198.19.${Math.floor(n / 256) % 256}.${n % 256}`;
-      const ip = n < 65_536 ? canonical : other;
-      return {canonical: ip, spellings: [ip, ` ${ip}`, `::ffff:${ip}`, `${ip}\t`]};
-    },
-  },
-  {
-    operation: 'email',
-    column: 2,
-    make: (n: number) => {
-      const canonical = `User.${n}@example.com`;
-      return {canonical, spellings: [canonical, `User.${n}@EXAMPLE.com`, `  User.${n}@example.COM.`]};
-    },
-  },
-  {
-    operation: 'phone',
-    column: 3,
-    make: (n: number) => {
-      // 555-0100 to 555-0199 are for fiction, in every area.
-      const [block, last] = [Math.floor(n / 300), Math.floor(n / 3) % 100];
-      const area = areas[block % areas.length];
-      const exchange = 2 + ((3 + Math.floor(block / areas.length)) % 8);
-      const line = `01${String(last).padStart(2, '0')}`;
-      const national = `${exchange}55${line}`;
-      const canonical = `+1${area}${national}`;
-      const spellings = [
-        canonical,
-        `(${area}) ${exchange}55-${line}`,
-        `1-${area}-${exchange}55-${line}`,
-        `+1 ${area} ${exchange}55 ${line}`,
-        `tel:${canonical}`,
-      ];
-      return {canonical, spellings};
-    },
-  },
-] as const;
+/** The n-th value in its spellings, the canonical one first. */
+const ipOf = (n: number) => {
+  const ip = `198.${n < 65_536 ? 18 : 19}.${Math.floor(n / 256) % 256}.${n % 256}`;
+  return [ip, ` ${ip}`, `::ffff:${ip}`, `${ip}\t`];
+};
+const emailOf = (n: number) =>
+  ['User.N@example.com', 'User.N@EXAMPLE.com', '  User.N@example.COM.'].map(text =>
+    text.replace('N', String(n)),
+  );
+const phoneOf = (n: number) => {
+  // 555-0100 to 555-0199 are for fiction, in every area.
+  const [block, last] = [Math.floor(n / 300), Math.floor(n / 3) % 100];
+  const area = areas[block % areas.length];
+  const exchange = `${2 + ((3 + Math.floor(block / areas.length)) % 8)}55`;
+  const line = `01${String(last).padStart(2, '0')}`;
+  const canonical = `+1${area}${exchange}${line}`;
+  const [local, spaced] = [`${exchange}-${line}`, `+1 ${area} ${exchange} ${line}`];
+  return [canonical, `(${area}) ${local}`, `1-${area}-${local}`, spaced, `tel:${canonical}`];
+};
+const kinds = [['ip', ipOf] as const, ['email', emailOf] as const, ['phone', phoneOf] as const];
 
 const rows = process.env.SOAK === undefined ? 300 : Number(process.env.SOAK_ROWS ?? 100_000);
 
@@ -103,13 +78,8 @@ test(`${rows} rows with 40% repeated values in varied spelling: each distinct va
   );
   expect(new Set(asked)).toEqual(list.distinct);
   expect(ledger.repeated()).toEqual([]);
-  expect(ledger).toMatchObject({
-    calls: list.distinct.size,
-    credits: list.distinct.size,
-    violations: [],
-    wrongKey: 0,
-    keyElsewhere: [],
-  });
+  const {size} = list.distinct;
+  expect(ledger).toMatchObject({calls: size, credits: size, violations: [], wrongKey: 0, keyElsewhere: []});
 
   const [names = [], ...written] = parse(sandbox.read('list.enriched.csv')) as string[][];
   expect(names.slice(0, header.length)).toEqual(header);
@@ -124,12 +94,8 @@ test(`${rows} rows with 40% repeated values in varied spelling: each distinct va
     status: 'completed',
     exit_code: 0,
     rows: {read: rows, written: rows, rejected: 0, ok: rows},
-    calls: {total: list.distinct.size, by_status: {200: list.distinct.size}, retries: 0},
-    credits: {
-      spent: list.distinct.size,
-      maybe_spent: 0,
-      saved: {dedupe: answered - list.distinct.size, store: 0, prefilter: invalid},
-    },
+    calls: {total: size, by_status: {200: size}, retries: 0},
+    credits: {spent: size, maybe_spent: 0, saved: {dedupe: answered - size, store: 0, prefilter: invalid}},
   });
 });
 
