@@ -5,14 +5,7 @@ import type {Redis} from 'ioredis';
 import {pino} from 'pino';
 import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
 import {ChunkQueue} from '../../src/fleet/chunk-queue.ts';
-import {
-  type Chunk,
-  createSeal,
-  KEY_PREFIX,
-  QUEUE_NAME,
-  type SealedChunk,
-  sealPurposes,
-} from '../../src/fleet/protocol.ts';
+import {type Chunk, createSeal, KEY_PREFIX, QUEUE_NAME, sealPurposes} from '../../src/fleet/protocol.ts';
 import {connectRedis, loadPackages, RedisIncarnation} from '../../src/fleet/redis.ts';
 import {FleetWorker} from '../../src/fleet/worker/worker.ts';
 import {held} from '../support/main.ts';
@@ -34,7 +27,7 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
   let link: Link;
   let redis: Redis;
   let queue: ChunkQueue;
-  let worker: Worker<SealedChunk, string> | undefined;
+  let worker: Worker<unknown, string> | undefined;
   /** The identifiers of chunks that were carried out. */
   let done: string[];
 
@@ -69,7 +62,7 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     answer: (id: string) => string | Promise<string> = id => seal.close([answered], sealPurposes.answers(id)),
     options: Partial<WorkerOptions> = {},
   ) {
-    worker = new Worker<SealedChunk, string>(
+    worker = new Worker<unknown, string>(
       QUEUE_NAME,
       async ({id = ''}) => {
         done.push(id);
@@ -217,9 +210,8 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     work(id => seal.close([{...answered, boughtAt: told}], sealPurposes.answers(id)));
     await expect.poll(() => done).toHaveLength(1);
     queue = await session(seal, () => Date.now() + 2 * hour);
-    expect(await collect(queue)).toMatchObject([
-      {ask: {dispatch: 1}, attempt: {...answered, boughtAt: told}},
-    ]);
+    const attempt = {...answered, boughtAt: told};
+    expect(await collect(queue)).toMatchObject([{ask: {dispatch: 1}, attempt}]);
   });
 
   test.each([
@@ -360,9 +352,8 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     });
     const asks = [1, 2, 3, 4, 5, 6].flatMap(dispatch => chunk(dispatch).asks);
     const attempts = await queue.ask({...chunk(1), share: 0.25, timeoutMs: 1_234, asks});
-    expect(attempts?.map(({kind}) => kind)).toEqual(
-      asks.map(({dispatch}) => (dispatch === 3 ? 'rejected' : 'answered')),
-    );
+    const kinds = asks.map(({dispatch}) => (dispatch === 3 ? 'rejected' : 'answered'));
+    expect(attempts?.map(({kind}) => kind)).toEqual(kinds);
     expect([limits, inFlight.most]).toEqual([[1_234], 2]);
     expect(member.report).toMatchObject({inFlight: 0, chunks: 1, calls: {answered: 5, rejected: 1}});
     expect([member.isReady, await member.fleet()]).toEqual([true, {closedMs: 0, waiting: 0}]);

@@ -1,14 +1,7 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {afterEach, beforeAll, describe, expect, test, vi} from 'vitest';
 import {Fleet, type FleetOptions} from '../../src/fleet/fleet.ts';
-import {
-  type Chunk,
-  createSeal,
-  KEY_PREFIX,
-  QUEUE_NAME,
-  type SealedChunk,
-  sealPurposes,
-} from '../../src/fleet/protocol.ts';
+import {type Chunk, createSeal, KEY_PREFIX, QUEUE_NAME, sealPurposes} from '../../src/fleet/protocol.ts';
 import {publicUrl} from '../../src/fleet/redis.ts';
 import {
   describeProtocol,
@@ -36,13 +29,8 @@ const optionsOf = (redisUrl: string, lanes: readonly LaneSettings[] = []): Fleet
 /** A run of this fleet. */
 const memberOf = (changes: Partial<MemberOptions> = {}): MemberOptions => ({
   ...{kind: 'run', agreed: {protocol: describeProtocol(ENDPOINT), rate: '20/s', credits: 'here'}},
-  ...{
-    seal: createSeal('a-secret'),
-    report: () => ({}),
-    warn: () => {},
-    onRefused: () => expect.unreachable(),
-  },
-  ...changes,
+  ...{seal: createSeal('a-secret'), report: () => ({}), warn: () => {}},
+  ...{onRefused: () => expect.unreachable(), ...changes},
 });
 
 test.each([
@@ -100,11 +88,9 @@ test.skipIf(lacks('redis'))(
     const chunks = async () => {
       const keys = await server.client.keys(`${KEY_PREFIX}:${QUEUE_NAME}:run.*`);
       const found = keys.map(async key => {
-        const {sealed} = JSON.parse((await server.client.hget(key, 'data')) ?? '') as SealedChunk;
-        return createSeal('a-secret').open(
-          sealed,
-          sealPurposes.asks(key.slice(`${KEY_PREFIX}:${QUEUE_NAME}:`.length)),
-        ) as Chunk;
+        const {sealed} = JSON.parse((await server.client.hget(key, 'data')) ?? '');
+        const purpose = sealPurposes.asks(key.slice(`${KEY_PREFIX}:${QUEUE_NAME}:`.length));
+        return createSeal('a-secret').open(sealed, purpose) as Chunk;
       });
       return (await Promise.all(found)).sort((a, b) => a.lane.localeCompare(b.lane));
     };
@@ -130,16 +116,19 @@ describe.skipIf(lacks('redis'))('the roster', () => {
     vi.useRealTimers();
     await server.client.flushall();
   });
+  const threeBeats = async () => {
+    for (let beats = 0; beats < 3; beats++) {
+      vi.advanceTimersByTime(BEAT_MS);
+      await sleep(50);
+    }
+  };
   const enter = (changes?: Partial<MemberOptions>) => Membership.enter(server.client, memberOf(changes));
   const present = async () => (await listMembers(server.client, 'run')).length;
   const {agreed} = memberOf();
+  const OTHER = describeProtocol('https://other.example');
 
   test.each<[string, Partial<MemberOptions>, RegExp | undefined]>([
-    [
-      'another endpoint',
-      {agreed: {protocol: describeProtocol('https://other.example')}},
-      /uses protocol 1 .*other/,
-    ],
+    ['another endpoint', {agreed: {protocol: OTHER}}, /uses protocol 1 .*other/],
     ['another key', {seal: createSeal('another')}, /another API key/],
     ['another rate', {agreed: {...agreed, rate: '10/s'}}, /has the rate 20\/s, this one 10\/s/],
     ['another place for credits', {agreed: {...agreed, credits: 'there'}}, /on another machine/],
@@ -149,11 +138,10 @@ describe.skipIf(lacks('redis'))('the roster', () => {
     const first = await enter();
     const entering = enter(changes);
     if (refusal === undefined) await (await entering).leave();
-    else
-      await expect(entering).rejects.toMatchObject({
-        code: 'fleet_refused',
-        message: expect.stringMatching(refusal),
-      });
+    else {
+      const message = expect.stringMatching(refusal);
+      await expect(entering).rejects.toMatchObject({code: 'fleet_refused', message});
+    }
     expect(await present()).toBe(1);
     await first.leave();
     // Nothing is left of what it agreed on.
@@ -191,10 +179,7 @@ describe.skipIf(lacks('redis'))('the roster', () => {
     await server.client.flushall();
     await sleep(2);
     const second = await enter({...changes, onRefused: () => void refused.push('later')});
-    for (let beats = 0; beats < 3; beats++) {
-      vi.advanceTimersByTime(BEAT_MS);
-      await sleep(50);
-    }
+    await threeBeats();
     await expect.poll(present).toBe(2);
     expect([...new Set(refused)]).toEqual(expected);
     for (const member of [first, second]) await member.leave();
@@ -210,10 +195,7 @@ describe.skipIf(lacks('redis'))('the roster', () => {
     await server.client.sadd(`${KEY_PREFIX}:members`, 'planted');
     const entry = {id: 'planted', kind: 'run', startedAt: 0, ...planted};
     await server.client.set(`${KEY_PREFIX}:member:planted`, JSON.stringify(entry));
-    for (let beats = 0; beats < 3; beats++) {
-      vi.advanceTimersByTime(BEAT_MS);
-      await sleep(50);
-    }
+    await threeBeats();
     expect([refused, member.trouble, member.isHeard]).toEqual([[], undefined, true]);
     await expect(enter()).rejects.toMatchObject({code: 'fleet_refused'});
     await member.leave();
@@ -239,14 +221,11 @@ describe.skipIf(lacks('redis'))('the roster', () => {
     const keys = await server.client.keys(`${KEY_PREFIX}:*`);
     const left = await Promise.all(keys.map(async key => [key, await server.client.pttl(key)] as const));
     expect(left).toHaveLength(2);
+    const all = `${KEY_PREFIX}:members`;
     for (const [key, ms] of left)
-      expect([ms > 0, ms <= (key === `${KEY_PREFIX}:members` ? 86_400_000 : 8_000)], key).toEqual([
-        true,
-        true,
-      ]);
-    await server.client.del(...keys.filter(key => key !== `${KEY_PREFIX}:members`));
-    expect(await present()).toBe(0);
-    expect(await server.client.exists(`${KEY_PREFIX}:members`)).toBe(0);
+      expect([ms > 0, ms <= (key === all ? 86_400_000 : 8_000)], key).toEqual([true, true]);
+    await server.client.del(...keys.filter(key => key !== all));
+    expect([await present(), await server.client.exists(all)]).toEqual([0, 0]);
     await member.leave();
   });
 

@@ -8,21 +8,10 @@ import {lacks} from '../support/real-parts.ts';
 import {type RedisProcess, startRedis} from '../support/redis.ts';
 import {whole} from '../support/whole.ts';
 
-const answered: Attempt = {
-  kind: 'answered',
-  status: 200,
-  latencyMs: 1,
-  pace: {limits: {}},
-  data: {},
-  unknownFields: [],
-  wrongTypes: [],
-};
+const told = {status: 200, latencyMs: 1, pace: {limits: {}}};
+const answered: Attempt = {...told, kind: 'answered', data: {}, unknownFields: [], wrongTypes: []};
 const throttled = (retryAfter?: string): Attempt => ({
-  kind: 'throttled',
-  status: 429,
-  code: 'http_429',
-  latencyMs: 1,
-  pace: {retryAfter, limits: {}},
+  ...{kind: 'throttled', status: 429, code: 'http_429', latencyMs: 1, pace: {retryAfter, limits: {}}},
 });
 
 const ANSWERING = {send: async () => answered};
@@ -36,12 +25,9 @@ const noting = (sent: number[]) => ({
 });
 
 function chunkOf(values: number, pace: Chunk['pace']): Chunk {
-  const asks = Array.from({length: values}, (_, n) => ({
-    dispatch: n,
-    operation: 'ip' as const,
-    params: {ip: `v${n}`},
-    cost: 1_000,
-  }));
+  const ask = (dispatch: number) =>
+    ({dispatch, params: {ip: `v${dispatch}`}, operation: 'ip', cost: 1_000}) as const;
+  const asks = Array.from({length: values}, (_, n) => ask(n));
   return {lane: 'all', share: 1, pace, timeoutMs: 1_000, asks};
 }
 
@@ -99,9 +85,8 @@ describe.skipIf(lacks('redis'))('the lanes of two workers', () => {
       const [refused] = await first.ask(chunkOf(1, pace), {send: async () => throttled('2')});
       const closedAt = performance.now();
       expect(refused).toMatchObject({kind: 'throttled'});
-      const back = (await (waiting ?? second.ask(chunkOf(50, pace), ANSWERING))).filter(
-        ({kind}) => kind === 'not_sent',
-      );
+      const ended = await (waiting ?? second.ask(chunkOf(50, pace), ANSWERING));
+      const back = ended.filter(({kind}) => kind === 'not_sent');
       expect(back.length).toBeGreaterThan(40);
       for (const attempt of back) {
         expect(attempt).toMatchObject({code: 'fleet_gate'});
@@ -140,11 +125,10 @@ describe.skipIf(lacks('redis'))('the lanes of two workers', () => {
     const leases = [1, 2, 3].map(() => new FleetLimits(redis).lease('lasting', 1_000));
     const [first, second, third] = (await Promise.all(leases)).map(({inMs}) => inMs);
     expect(first).toBe(0);
-    for (const [inMs = 0, ms] of [
-      [second, 1_000],
-      [third, 2_000],
-    ] as const)
+    for (const [n, inMs = 0] of [second, third].entries()) {
+      const ms = 1_000 * (n + 1);
       expect([inMs > ms - 500, inMs <= ms], String(inMs)).toEqual([true, true]);
+    }
     expect(await redis.pttl('bulk-enrich:pace:lasting')).toBeLessThanOrEqual(3_000);
     redis.disconnect();
   });
@@ -159,12 +143,11 @@ describe.skipIf(lacks('redis'))('the lanes of two workers', () => {
 
   test('a drained worker without a limit ends its calls in flight, and gives back what it has not sent', async () => {
     const draining = lane('unlimited', 1);
-    const asked = draining.ask(chunkOf(4, undefined), {
-      async send() {
-        draining.drain();
-        return answered;
-      },
-    });
+    const send = async () => {
+      draining.drain();
+      return answered;
+    };
+    const asked = draining.ask(chunkOf(4, undefined), {send});
     // With a time, the run takes it for a closed gate, not for a fault.
     const back = {kind: 'not_sent', code: 'worker_stopping', closedMs: 0};
     expect(await asked).toMatchObject([answered, back, back, back]);

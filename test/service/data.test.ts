@@ -47,11 +47,9 @@ describe('a packed file', () => {
     const file = encode(columns);
     for (const shift of [0, 1, 8]) {
       const packed = new PackedFile(Buffer.concat([Buffer.alloc(shift), file]).subarray(shift));
-      expect(packed.column('a', 'u8')).toEqual(columns.a);
-      expect(packed.column('empty', 'u32')).toEqual(columns.empty);
-      expect(packed.column('b', 'u32')).toEqual(columns.b);
+      for (const name of ['a', 'ü'] as const) expect(packed.column(name, 'u8')).toEqual(columns[name]);
+      for (const name of ['empty', 'b'] as const) expect(packed.column(name, 'u32')).toEqual(columns[name]);
       expect(packed.column('c', 'f64')).toEqual(columns.c);
-      expect(packed.column('ü', 'u8')).toEqual(columns.ü);
     }
     expect(() => new PackedFile(file).column('a', 'u32')).toThrow('no column a of kind u32');
   });
@@ -146,11 +144,8 @@ describe('the version of the data', () => {
     const copy = temporaryFolder();
     cpSync('src', copy, {recursive: true, filter: path => !path.endsWith('.ts')});
     expect(computeDataVersion(copy)).toBe(before);
-    for (const list of [
-      'service/data/networks/networks.csv',
-      'operations/mail/mail-providers.csv',
-      'service/data/tables/city-districts.csv',
-    ]) {
+    const ours = ['networks/networks.csv', 'tables/city-districts.csv'].map(list => `service/data/${list}`);
+    for (const list of [...ours, 'operations/mail/mail-providers.csv']) {
       const earlier = computeDataVersion(copy);
       appendFileSync(join(copy, list), '\n');
       expect(computeDataVersion(copy), list).not.toBe(earlier);
@@ -204,12 +199,8 @@ describe('the OpenAPI description', () => {
   });
 
   it('has the four operations, all POST', () => {
-    expect(Object.keys(description.paths)).toEqual([
-      '/intelligence/ip',
-      '/intelligence/phone',
-      '/intelligence/email',
-      '/verify',
-    ]);
+    const lookups = ['ip', 'phone', 'email'].map(name => `/intelligence/${name}`);
+    expect(Object.keys(description.paths)).toEqual([...lookups, '/verify']);
     for (const path of Object.values(description.paths)) expect(Object.keys(path)).toEqual(['post']);
   });
 

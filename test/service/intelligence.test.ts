@@ -11,6 +11,8 @@ const data = dataWithCities;
 /** The same data without the optional city set. */
 const withoutCity = Object.assign(new OpenData(), {city: () => undefined});
 
+const UNFLAGGED = {is_bogon: false, is_vpn: false, is_datacenter_proxy: false, is_tor_node: false};
+
 const words = ({raw: [text = '']}: TemplateStringsArray) => text.split(/\s+/);
 
 describe('an IP address', () => {
@@ -18,12 +20,7 @@ describe('an IP address', () => {
     words`0.0.0.0 10.1.2.3 100.64.0.1 127.0.0.1 169.254.1.1 192.0.0.8 192.0.0.11 172.31.255.255 192.0.2.1
       192.168.0.1 198.51.100.7 203.0.113.9 224.0.0.1 240.0.0.1 255.255.255.255`,
   )('%s is a bogon with three flags that are false, and nothing else is said of it', address => {
-    expect(ipIntelligence(data, address)).toEqual({
-      is_bogon: true,
-      is_vpn: false,
-      is_datacenter_proxy: false,
-      is_tor_node: false,
-    });
+    expect(ipIntelligence(data, address)).toEqual({...UNFLAGGED, is_bogon: true});
   });
 
   it.each(words`8.8.8.8 100.63.255.255 172.32.0.1 192.0.0.9 192.0.0.10 192.175.48.1 223.255.255.254`)(
@@ -33,15 +30,8 @@ describe('an IP address', () => {
 
   it('has no city and coordinates, but a country, without the optional data set', () => {
     expect(ipIntelligence(withoutCity, '8.8.8.8')).toEqual({
-      is_vpn: false,
-      is_datacenter_proxy: true,
-      is_tor_node: false,
-      is_bogon: false,
-      country: 'US',
-      continent: 'NA',
-      asn_number: 15169,
-      asn_organization: 'Google LLC',
-      isp: 'Google LLC',
+      ...{...UNFLAGGED, is_datacenter_proxy: true, country: 'US', continent: 'NA'},
+      ...{asn_number: 15169, asn_organization: 'Google LLC', isp: 'Google LLC'},
     });
   });
 

@@ -8,27 +8,11 @@ import {temporaryFolder} from './running.ts';
 
 /** Facts of a person at home. */
 const person: UserFacts = {
-  bot_agent: false,
-  mobile: false,
-  user_agent: 'Mozilla/5.0',
-  browser: 'Chrome 126',
-  os: 'Windows',
-  languages: 'en',
-  timezone: 'Europe/Berlin',
-  fingerprint: 'f',
-  duration: 30,
-  datacenter: false,
-  vpn: false,
-  tor: false,
-  bogon: false,
-  asn: 64496,
-  country: 'DE',
-  email_type: '',
-  email_trust: -1,
-  phone_valid: false,
-  phone_type: '',
-  replayed: false,
-  linked_accounts: 0,
+  ...{bot_agent: false, mobile: false, user_agent: 'Mozilla/5.0', browser: 'Chrome 126', os: 'Windows'},
+  ...{languages: 'en', timezone: 'Europe/Berlin', fingerprint: 'f', duration: 30},
+  ...{datacenter: false, vpn: false, tor: false, bogon: false, asn: 64496, country: 'DE'},
+  ...{email_type: '', email_trust: -1, phone_valid: false, phone_type: ''},
+  ...{replayed: false, linked_accounts: 0},
 };
 
 const EVERYTHING = {bot_agent: true, duration: 0, languages: '', timezone: '', datacenter: true};
@@ -64,20 +48,9 @@ describe('the default rules', () => {
 });
 
 describe('rules', () => {
-  const rule = (
-    id: string,
-    action: ReadyAccessRule['action'],
-    more: Partial<ReadyAccessRule> = {},
-  ): ReadyAccessRule => ({
-    id,
-    name: id,
-    action,
-    source: 'access',
-    when: 'true',
-    weight: 0,
-    shadow: false,
-    matches: () => true,
-    ...more,
+  const plain = {source: 'access', when: 'true', weight: 0, shadow: false, matches: () => true} as const;
+  const rule = (id: string, action: ReadyAccessRule['action'], more: Partial<ReadyAccessRule> = {}) => ({
+    ...{...plain, id, name: id, action, ...more},
   });
 
   it.each<[string, ReadyAccessRule[], number, boolean]>([
@@ -107,9 +80,8 @@ describe('rules', () => {
     const value = person[name as keyof UserFacts];
     const literal = typeof value === 'string' ? JSON.stringify(value) : String(value);
     const number = typeof value === 'number' ? `${value}.0` : literal;
-    const [ready] = loadAccessRules(
-      rulesFile(`[{id: r, name: r, source: bot, action: flag, when: '${name} == ${number}'}]`),
-    );
+    const file = rulesFile(`[{id: r, name: r, source: bot, action: flag, when: '${name} == ${number}'}]`);
+    const [ready] = loadAccessRules(file);
     expect(ready?.matches(person)).toBe(true);
   });
 

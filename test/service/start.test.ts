@@ -5,13 +5,15 @@ import {replyOf} from '../contract/target.ts';
 import {askService, running} from './running.ts';
 
 const ip = '/intelligence/ip';
+const good = {ip: '8.8.8.8'};
+const refusal = (status: number, message: string) => ({status, json: {success: false, message}});
 
 describe('the key', () => {
   it('is made up if none is given, and no two are alike', async () => {
     const [one, two] = await Promise.all([startService(), startService()]);
     expect(one.apiKey).toMatch(/^[\w-]{32}$/);
     expect(two.apiKey).not.toBe(one.apiKey);
-    expect((await askService(one, ip, {ip: '8.8.8.8'})).status).toBe(200);
+    expect((await askService(one, ip, good)).status).toBe(200);
     await Promise.all([one.close(), two.close()]);
   });
 });
@@ -68,7 +70,7 @@ describe('our own codes', () => {
     ['/intelligence/ip/', {}, 404, 'not_found'],
   ])('%s with %j: %i %s', async (path, body, status, message) => {
     const reply = await askService(service, path, body);
-    expect(reply).toMatchObject({status, json: {success: false, message}});
+    expect(reply).toMatchObject(refusal(status, message));
     expect(reply.type).toMatch(/^application\/json/);
   });
 
@@ -86,10 +88,8 @@ describe('our own codes', () => {
     ...['', '{', 'null', '[]', '"x"', '7', '\u0001'],
     ...[text(0xff), text(0xc3, 0x28), text(0xed, 0xa0, 0x80)],
   ])('body %j: 400 malformed_body', async body => {
-    expect(await replyOf(await post(body, 'application/json'))).toMatchObject({
-      status: 400,
-      json: {success: false, message: 'malformed_body'},
-    });
+    const reply = await replyOf(await post(body, 'application/json'));
+    expect(reply).toMatchObject(refusal(400, 'malformed_body'));
   });
 
   it.each([
@@ -123,10 +123,8 @@ describe('our own codes', () => {
     const {errorStatus} = await import('../../src/service/http/reply.ts');
     const docs = readFileSync('docs/service.md', 'utf8');
     const list = docs.slice(docs.indexOf('## Handle its errors'), docs.indexOf('## Know the source'));
-    const documented = [...list.matchAll(/\b(\d{3}) `(\w+)`/g)].map(([, status, code]) => [
-      code,
-      Number(status),
-    ]);
+    const found = [...list.matchAll(/\b(\d{3}) `(\w+)`/g)];
+    const documented = found.map(([, status, code]) => [code, Number(status)]);
     expect(Object.fromEntries(documented)).toEqual(errorStatus);
   });
 });
@@ -134,40 +132,29 @@ describe('our own codes', () => {
 describe('credits', () => {
   it('are counted by operation, and rejected calls are free', async () => {
     const service = await running({costs: {phone: 3}});
-    await askService(service, ip, {ip: '8.8.8.8'});
+    await askService(service, ip, good);
     await askService(service, '/intelligence/phone', {phone: '+1'});
     await askService(service, ip, {ip: 'x'});
     await askService(service, ip, {api_key: 'wrong'});
-    const {balance, spent, operations} = (await (await fetch(`${service.url}/_ledger`)).json()) as ReturnType<
-      typeof service.ledger
-    >;
+    const ledger = await (await fetch(`${service.url}/_ledger`)).json();
+    const {balance, spent, operations} = ledger as ReturnType<Service['ledger']>;
     expect({balance, spent}).toEqual({balance: null, spent: 4});
-    expect(operations.ip).toEqual({
-      calls: 1,
-      free: 0,
-      unanswered: 0,
-      credits: 1,
-      rejected: {invalid_ip: 1, invalid_token: 1},
-    });
+    const rejected = {invalid_ip: 1, invalid_token: 1};
+    expect(operations.ip).toEqual({calls: 1, free: 0, unanswered: 0, credits: 1, rejected});
     expect(operations.phone).toMatchObject({calls: 1, credits: 3});
   });
 
   it('never go below zero: 402 out_of_credits, and a dearer call fails where a cheaper one passes', async () => {
     const service = await running({credits: 4, costs: {ip: 3}});
-    expect((await askService(service, ip, {ip: '8.8.8.8'})).status).toBe(200);
-    expect(await askService(service, ip, {ip: '8.8.8.8'})).toMatchObject({
-      status: 402,
-      json: {success: false, message: 'out_of_credits'},
-    });
+    expect((await askService(service, ip, good)).status).toBe(200);
+    expect(await askService(service, ip, good)).toMatchObject(refusal(402, 'out_of_credits'));
     expect((await askService(service, '/intelligence/email', {email: 'a@b.org'})).status).toBe(200);
     expect(service.ledger()).toMatchObject({balance: 0, spent: 4});
   });
 
   it('hold under concurrent calls, to the credit', async () => {
     const service = await running({credits: 20});
-    const replies = await Promise.all(
-      Array.from({length: 50}, () => askService(service, ip, {ip: '8.8.8.8'})),
-    );
+    const replies = await Promise.all(Array.from({length: 50}, () => askService(service, ip, good)));
     expect(replies.filter(({status}) => status === 200)).toHaveLength(20);
     expect(replies.filter(({status}) => status === 402)).toHaveLength(30);
     expect(service.ledger()).toMatchObject({balance: 0, spent: 20});
@@ -182,14 +169,8 @@ describe('credits', () => {
 });
 
 describe('options', () => {
-  it.each([
-    {errorRate: 1.5},
-    {errorRate: Number.NaN},
-    {latencyMs: -1},
-    {rateLimit: 0},
-    {credits: -1},
-    {apiKey: ''},
-  ])('%j is refused', async options => {
+  const wrongRates = [{errorRate: 1.5}, {errorRate: Number.NaN}, {rateLimit: 0}];
+  it.each([...wrongRates, {latencyMs: -1}, {credits: -1}, {apiKey: ''}])('%j is refused', async options => {
     await expect(startService(options)).rejects.toThrow(ServiceSetupError);
   });
 });
@@ -197,23 +178,19 @@ describe('options', () => {
 describe('pages of our own', () => {
   it('GET /_sources names each data set with licence, date or version, entries and fields', async () => {
     const {url} = await running();
-    const sources = (await (await fetch(`${url}/_sources`)).json()) as Record<
-      string,
-      Record<string, unknown>[]
-    >;
+    const all = await (await fetch(`${url}/_sources`)).json();
+    const sources = all as Record<string, Record<string, unknown>[]>;
     const sets = sources['data_sets'] ?? [];
-    expect(sets.map(({name}) => name)).toEqual(
-      expect.arrayContaining(['@ip-location-db/asn', 'mailchecker', '@ip1sms/disposable-phone-numbers']),
-    );
+    const known = ['@ip-location-db/asn', 'mailchecker', '@ip1sms/disposable-phone-numbers'];
+    expect(sets.map(({name}) => name)).toEqual(expect.arrayContaining(known));
     for (const set of sets) {
       expect(set).toMatchObject({licence: expect.stringMatching(/./), version: expect.stringMatching(/^\d/)});
       expect(set['entries']).toBeGreaterThan(100);
     }
     for (const library of sources['libraries'] ?? []) expect(library['version']).toMatch(/^\d/);
     const leftOut = (sources['left_out'] ?? []).flatMap(({fields}) => fields);
-    expect(leftOut).toEqual(
-      expect.arrayContaining(['is_residential_proxy', 'is_threat', 'is_spam', 'is_proxy', 'postal_code']),
-    );
+    const lacking = ['is_residential_proxy', 'is_threat', 'is_spam', 'is_proxy', 'postal_code'];
+    expect(leftOut).toEqual(expect.arrayContaining(lacking));
   });
 
   it('GET /_schemas describes sessions and rules', async () => {
