@@ -35,34 +35,31 @@ afterEach(() => {
   for (const ledger of opened.splice(0)) ledger.abandon();
 });
 
-const call = (key: string, cost = 1, entry: LedgerEntry = newEntry({operation: 'ip', key})) => ({
-  key,
-  operation: 'ip' as const,
-  cost,
-  entry,
-  dispatch: 7,
-});
+/** Changes the file while no ledger has it open. */
+function changeFile(work: (db: Sqlite) => unknown): void {
+  const db = new Sqlite(within('ledger.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
+  work(db);
+  db.close();
+}
+
+const ip = (key: string) => ({key, operation: 'ip', dispatch: 7}) as const;
+const call = (key: string, cost = 1, entry: LedgerEntry = newEntry(ip(key))) => ({...ip(key), cost, entry});
+const ok = (data = '{}', boughtAt = 1_000) => ({status: 'ok', data, boughtAt}) as const;
+const adopt = (ledger: Ledger, key: string, outcome: Outcome) =>
+  ledger.settleWithoutCall(newEntry({operation: 'ip', key}), outcome);
 const attemptOf = (boughtAt: number) => ({
   ...({kind: 'answered', status: 200, latencyMs: 5, boughtAt} as const),
   ...{data: {}, unknownFields: [], wrongTypes: [], pace: {limits: {}}},
 });
 const answered = (key: string, boughtAt = 1_000): BookedAttempt => ({
-  ...{key, operation: 'ip', cost: 1, dispatch: 7, attempt: attemptOf(boughtAt)},
+  ...{...ip(key), cost: 1, attempt: attemptOf(boughtAt)},
   ...{charge: 'spent', history: noAttempts, retry: false},
-  outcome: {status: 'ok', data: `{"of":"${key}"}`, boughtAt},
+  outcome: ok(`{"of":"${key}"}`, boughtAt),
 });
 const ambiguous = {kind: 'ambiguous', code: 'econnreset', latencyMs: 5, boughtAt: 1_000} as const;
 const inDoubt = (key: string): BookedAttempt => ({
-  ...{
-    key,
-    operation: 'ip',
-    cost: 1,
-    dispatch: 7,
-    attempt: ambiguous,
-    charge: 'maybe',
-    history: addDoubt(noAttempts, ambiguous),
-    retry: false,
-  },
+  ...{...ip(key), cost: 1, attempt: ambiguous},
+  ...{charge: 'maybe', history: addDoubt(noAttempts, ambiguous), retry: false},
 });
 const failed = (key: string): BookedAttempt => ({
   ...inDoubt(key),
@@ -81,10 +78,8 @@ function send(ledger: Ledger, ...all: readonly BookedAttempt[]): void {
   expect(ledger.reserve(all.map(({key, cost}) => call(key, cost, known.get(key))))).toBe(all.length);
   for (const booked of all) {
     const before = known.get(booked.key)?.history ?? noAttempts;
-    const history = historyAfterAttempt(before, booked.attempt, {
-      resends: 2,
-      cost: {throttled: 'free', rejected: 'maybe'},
-    });
+    const cost = {throttled: 'free', rejected: 'maybe'} as const;
+    const history = historyAfterAttempt(before, booked.attempt, {resends: 2, cost});
     record(ledger, {...booked, history});
   }
 }
@@ -119,11 +114,8 @@ test('after a failed write that no space helps, the session counts the sent call
   ledger.abandon();
   expect(ledger.spending.ip).toEqual({calls: 2, spent: 2, maybeSpent: 1});
   const next = open();
-  expect([next.interrupted, next.tally.attempts.unconfirmed, next.tally.attempts.byError]).toEqual([
-    3,
-    3,
-    {interrupted: 3},
-  ]);
+  const {unconfirmed, byError} = next.tally.attempts;
+  expect([next.interrupted, unconfirmed, byError]).toEqual([3, 3, {interrupted: 3}]);
   expect(next.spending.ip).toEqual({calls: 0, spent: 0, maybeSpent: 3});
 });
 
@@ -157,11 +149,8 @@ test('on a full disk, what was paid for is written in the space of the spare fil
   ledger.end();
   const next = reopen(ledger);
   expect(next.spending.ip).toEqual({calls: 2, spent: 2, maybeSpent: 1});
-  expect([...next.find(['a', 'b', 'c', 'd']).values()].map(({outcome}) => outcome?.status)).toEqual([
-    'ok',
-    'ok',
-    undefined,
-  ]);
+  const found = [...next.find(['a', 'b', 'c', 'd']).values()];
+  expect(found.map(({outcome}) => outcome?.status)).toEqual(['ok', 'ok', undefined]);
   expect(next.reserve([call('c')])).toBe(1);
   expect(existsSync(spare)).toBe(true);
 });
@@ -217,10 +206,8 @@ test('an answer ends the doubt; failures and doubts last until a new count begin
   send(ledger, answered('answered'), inDoubt('waiting'));
   const next = reopen(ledger);
   expect(entryOf(next, 'answered')).toMatchObject({outcome: {status: 'ok'}, history: {doubts: 0}});
-  expect(entryOf(next, 'waiting')).toMatchObject({
-    outcome: undefined,
-    history: {doubts: 2, lastCode: 'econnreset'},
-  });
+  const twice = {doubts: 2, lastCode: 'econnreset'};
+  expect(entryOf(next, 'waiting')).toMatchObject({outcome: undefined, history: twice});
   expect(entryOf(next, 'failed')).toMatchObject({outcome: {status: 'failed', error: 'econnreset'}});
   next.beginCount({runId: 'another'});
   next.close();
@@ -228,11 +215,9 @@ test('an answer ends the doubt; failures and doubts last until a new count begin
   expect(third.getMeta('run')).toEqual({runId: 'another'});
   expect(third.spending.ip).toEqual({calls: 0, spent: 0, maybeSpent: 0});
   expect(entryOf(third, 'answered')).toMatchObject({outcome: {status: 'ok'}});
+  const history = {mayBeCarriedOut: true, doubts: 1, lastCode: 'econnreset'};
   for (const key of ['waiting', 'failed'])
-    expect(entryOf(third, key)).toMatchObject({
-      outcome: undefined,
-      history: {mayBeCarriedOut: true, doubts: 1, lastCode: 'econnreset'},
-    });
+    expect(entryOf(third, key)).toMatchObject({outcome: undefined, history});
 });
 
 test('failures that are the service’s are forgotten without a trace but that they may have been carried out', () => {
@@ -258,12 +243,7 @@ test('a value that is new to a ledger may have been sent only if the ledger befo
 
 test('a verdict that may be a repetition’s stays unknown in a new count', () => {
   const ledger = open();
-  const unknown: Outcome = {
-    status: 'unknown',
-    error: 'verdict_replay_uncertain',
-    data: '{}',
-    boughtAt: 1_000,
-  };
+  const unknown = {...ok(), status: 'unknown', error: 'verdict_replay_uncertain'} as const;
   send(ledger, {...answered('a'), outcome: unknown});
   ledger.beginCount({});
   const next = reopen(ledger);
@@ -273,8 +253,7 @@ test('a verdict that may be a repetition’s stays unknown in a new count', () =
 test('a session counts each of its values once, those that it finds in the ledger as well', () => {
   const first = open();
   send(first, answered('bought'), failed('failed'));
-  const taken = first.newEntry({operation: 'ip', key: 'taken over'});
-  first.settleWithoutCall(taken, {status: 'ok', data: '{}', boughtAt: 1_000});
+  adopt(first, 'taken over', ok());
   first.close();
   const ledger = open();
   const use = () => {
@@ -356,11 +335,7 @@ test('reservations outlive a power cut wherever a limit counts on them: the run�
 test('a ledger knows whether calls were sent, also of a kill, and after a new count', () => {
   const sent = () => peekLedger(within('ledger.db')).hasCalls;
   const ledger = open();
-  ledger.settleWithoutCall(newEntry({operation: 'ip', key: 'known'}), {
-    status: 'ok',
-    data: '{}',
-    boughtAt: 1_000,
-  });
+  adopt(ledger, 'known', ok());
   ledger.close();
   expect(sent()).toBe(false);
   const killed = open();
@@ -401,19 +376,15 @@ test('a lease ends once all calls before its end are booked: a kill puts none of
   next.reserve([call('e')]);
   record(next, answered('e'));
   next.abandon();
-  const db = new Sqlite(within('ledger.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
-  expect(db.query(['id'], 'FROM lease').all()).toEqual([]);
-  db.close();
+  changeFile(db => expect(db.query(['id'], 'FROM lease').all()).toEqual([]));
 });
 
 test('rejections that are known from before do not show that the service answers', () => {
   const ledger = open();
-  const adopt = (key: string, outcome: Outcome) =>
-    ledger.settleWithoutCall(newEntry({operation: 'ip', key}), outcome);
-  adopt('a', {status: 'failed', error: 'no', rejected: 'twice', boughtAt: 1_000});
-  adopt('b', {status: 'failed', error: 'used up'});
+  adopt(ledger, 'a', {status: 'failed', error: 'no', rejected: 'twice', boughtAt: 1_000});
+  adopt(ledger, 'b', {status: 'failed', error: 'used up'});
   expect([hasOperationAnswer(ledger.tally, 'ip'), ledger.tally.operations.ip.fromStore]).toEqual([false, 1]);
-  adopt('c', {status: 'ok', data: '{}', boughtAt: 1_000});
+  adopt(ledger, 'c', ok());
   expect(hasOperationAnswer(ledger.tally, 'ip')).toBe(true);
 });
 
@@ -430,11 +401,7 @@ test('hands out the answers that it bought by their numbers, for the store, in g
   const ledger = open();
   const keys = Array.from({length: 1_100}, (_, n) => `key-${n}`);
   send(ledger, ...keys.map((key, n) => answered(key, n)));
-  ledger.settleWithoutCall(newEntry({operation: 'ip', key: 'of the store'}), {
-    status: 'ok',
-    data: '{}',
-    boughtAt: 5,
-  });
+  adopt(ledger, 'of the store', ok('{}', 5));
   expect(ledger.bought).toBe(1_100);
   const groups = [...ledger.answersAfter(100)];
   expect(groups.map(({length}) => length)).toEqual([500, 500]);
@@ -447,7 +414,7 @@ test('hands out the answers that it bought by their numbers, for the store, in g
 
 test('every taken over outcome is found: before it is written, after it, and by the next session', () => {
   const kinds = (n: number): Outcome[] => [
-    {status: 'ok', data: `{"n":${n}}`, boughtAt: n},
+    ok(`{"n":${n}}`, n),
     {status: 'failed', error: 'rejected', rejected: 'twice', boughtAt: n},
     {status: 'failed', error: 'http_500'},
     {status: 'unknown', error: 'timeout'},
@@ -455,7 +422,7 @@ test('every taken over outcome is found: before it is written, after it, and by 
   ];
   const all = Array.from({length: 5_000}, (_, n) => [`key-${n}`, kinds(n)[n % 5] as Outcome] as const);
   const ledger = open();
-  for (const [key, outcome] of all) ledger.settleWithoutCall(newEntry({operation: 'ip', key}), outcome);
+  for (const [key, outcome] of all) adopt(ledger, key, outcome);
   const found = (one: Ledger) =>
     [...one.find(all.map(([key]) => key))].map(([key, {outcome}]) => [key, outcome]);
   const sorted = (pairs: unknown[]) => pairs.map(pair => JSON.stringify(pair)).sort();
@@ -469,10 +436,8 @@ test('damage in any value is found before anything is sent', () => {
   send(ledger, ...Array.from({length: 600}, (_, n) => answered(`key ${n}`)));
   ledger.close();
   open().close();
-  const db = new Sqlite(within('ledger.db'), {synchronous: 'OFF', busyTimeoutMs: 0});
   // No text in UTF-8.
-  db.exec("UPDATE value SET data = CAST(x'7bff7d' AS TEXT) WHERE key = 'key 599'");
-  db.close();
+  changeFile(db => db.exec("UPDATE value SET data = CAST(x'7bff7d' AS TEXT) WHERE key = 'key 599'"));
   expect(() => open()).toThrow(expect.objectContaining({code: 'state_damaged'}));
 });
 
@@ -492,9 +457,7 @@ test.each([
   send(killed, answered('a'));
   killed.reserve([call('b')]);
   killed.abandon();
-  const db = new Sqlite(within('ledger.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
-  db.exec(change);
-  db.close();
+  changeFile(db => db.exec(change));
   const read = () => open().getMeta('run');
   expect(read).toThrow(expect.objectContaining({code: 'state_damaged', exitCode: 10}));
 });
@@ -530,12 +493,12 @@ test.each([
   first.reserve([call('a'), call('b')]);
   record(first, answered('a'));
   first.abandon();
-  const db = new Sqlite(within('ledger.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
   const counts = toChecksummedJson({...zeroRunCounts(), spending: {ip: {spent: 5, maybeSpent: 0, calls: 1}}});
-  db.prepare("INSERT INTO scope VALUES (1, 'there', ?)").run(counts);
-  db.exec(`INSERT INTO value SELECT NULL, key, 1, operation, state, sent + 1048576, interrupted, carried_out, doubts, error,
+  changeFile(db => {
+    db.prepare("INSERT INTO scope VALUES (1, 'there', ?)").run(counts);
+    db.exec(`INSERT INTO value SELECT NULL, key, 1, operation, state, sent + 1048576, interrupted, carried_out, doubts, error,
     'of there', bought_at, nth FROM value; INSERT INTO lease SELECT id + 1, 1, calls FROM lease`);
-  db.close();
+  });
   const next = open({scope});
   expect([next.owner, next.getMeta('run')]).toEqual([scope, {runId: ['run', 'run-1'][number]}]);
   expect(next.spending.ip).toEqual(ip);
@@ -546,9 +509,7 @@ test('counts of a version without an operation count on, and nothing of that ope
   open().close();
   const {ip} = zeroRunCounts().spending;
   const earlier = {spending: {ip: {...ip, spent: 7}}, renewed: 0, refusals: {}};
-  const db = new Sqlite(within('ledger.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
-  db.prepare('UPDATE scope SET counts = ?').run(toChecksummedJson(earlier));
-  db.close();
+  changeFile(db => db.prepare('UPDATE scope SET counts = ?').run(toChecksummedJson(earlier)));
   const next = open({maxCredits: 8});
   send(next, answered('a'));
   expect([next.spending.ip.spent, next.spending.verify, next.budget.committed]).toEqual([8, ip, 8]);
@@ -557,12 +518,7 @@ test('counts of a version without an operation count on, and nothing of that ope
 test('an expired answer gives the limit back no more than it cost, whatever a call costs now', () => {
   const ledger = open();
   send(ledger, answered('a'), answered('b'));
-  expect(
-    ledger.expireAnswers(
-      0,
-      () => false,
-      () => 5,
-    ),
-  ).toBe(2);
+  const [keeps, costs] = [() => false, () => 5];
+  expect(ledger.expireAnswers(0, keeps, costs)).toBe(2);
   expect(ledger.budget.committed).toBe(0);
 });
