@@ -20,6 +20,15 @@ import {withFs} from '../support/with-fs.ts';
 const settings = {ip: 'ip'};
 const list = `${ips(20)}1.2.3.4,one too many\n`;
 
+type Place = (from: PathLike, to: PathLike) => void;
+
+/** Runs while `move` stands for the ways in which a file gets its name. */
+const runMoving = (stage: Stage, given: Parameters<Stage['run']>, move: (place: Place) => Place) =>
+  withFs(
+    real => ({linkSync: move(real.linkSync), renameSync: move(real.renameSync)}),
+    () => stage.run(...given),
+  );
+
 /** A run that is killed before or after a file gets its name. Returns the output that it would have left. */
 async function killedAt(
   stage: Stage,
@@ -29,18 +38,12 @@ async function killedAt(
 ): Promise<string> {
   const root = dirname(stage.directory);
   const copy = () => cpSync(root, `${root}.killed`, {recursive: true});
-  await withFs(
-    real => {
-      const move = (place: (from: PathLike, to: PathLike) => void) => (from: PathLike, to: PathLike) => {
-        const isThere = to === stage.path(name);
-        if (isThere && when === 'before') copy();
-        place(from, to);
-        if (isThere && when === 'after') copy();
-      };
-      return {linkSync: move(real.linkSync), renameSync: move(real.renameSync)};
-    },
-    () => stage.run(...given),
-  );
+  await runMoving(stage, given, place => (from, to) => {
+    const isThere = to === stage.path(name);
+    if (isThere && when === 'before') copy();
+    place(from, to);
+    if (isThere && when === 'after') copy();
+  });
   const output = stage.read('out.csv');
   rmSync(root, {recursive: true});
   renameSync(`${root}.killed`, root);
@@ -49,16 +52,10 @@ async function killedAt(
 
 /** A run whose files wait in its state: the output can't be put in place. */
 async function heldUp(stage: Stage, ...given: Parameters<Stage['run']>): Promise<void> {
-  const ended = await withFs(
-    real => {
-      const move = (place: (from: PathLike, to: PathLike) => void) => (from: PathLike, to: PathLike) => {
-        if (to === stage.path('out.csv')) throw new Error('held up');
-        place(from, to);
-      };
-      return {linkSync: move(real.linkSync), renameSync: move(real.renameSync)};
-    },
-    () => stage.run(...given),
-  );
+  const ended = await runMoving(stage, given, place => (from, to) => {
+    if (to === stage.path('out.csv')) throw new Error('held up');
+    place(from, to);
+  });
   expect(ended).toMatchObject({code: 9, summary: {reason: 'publish_failed'}});
 }
 
@@ -76,12 +73,8 @@ test.each([
     expect(ended).toMatchObject({code: 3, found, summary: {rows: {written: 20, rejected: 1}, exit_code: 3}});
     expect(stage.api.ledger.calls).toBe(20);
     expect(stage.read('out.csv')).toBe(output);
-    expect(readdirSync(stage.directory).sort()).toEqual([
-      'list.csv',
-      'out.csv',
-      'out.rejects.ndjson',
-      'out.summary.json',
-    ]);
+    const files = ['list.csv', 'out.csv', 'out.rejects.ndjson', 'out.summary.json'];
+    expect(readdirSync(stage.directory).sort()).toEqual(files);
     expect(stage.history()).toMatchObject([{exit_code: 3}]);
   },
 );
@@ -135,23 +128,13 @@ test.each([
   },
 );
 
+const exceeded = 'A limit is exceeded (--fail-if): rows.written > 3.';
+const unanswered = 'No row has an answer (lookups_failed).';
+const broken = () => reply.error(500, 'broken');
+
 test.each([
-  [
-    4,
-    'fail_if',
-    {failIf: 'rows.written > 3'},
-    undefined,
-    'A limit is exceeded (--fail-if): rows.written > 3.',
-    'Limit passed',
-  ],
-  [
-    5,
-    'lookups_failed',
-    {resends: 0},
-    () => reply.error(500, 'broken'),
-    'No row has an answer (lookups_failed).',
-    'lookups failed',
-  ],
+  [4, 'fail_if', {failIf: 'rows.written > 3'}, undefined, exceeded, 'Limit passed'],
+  [5, 'lookups_failed', {resends: 0}, broken, unanswered, 'lookups failed'],
 ])(
   'the run after a publishing that failed does all that the first would have done, and says why: exit %i, its report and history',
   async (code, reason, more, script, why, reported) => {
@@ -302,17 +285,11 @@ test('a file that appears meanwhile under the name of the summary is not replace
 
 test('files beside a stream are published too: the rejects that its summary names', async () => {
   await using stage = await openStage({list});
-  const streamed = {
-    ...settings,
-    output: '-',
-    rejects: stage.path('rej.ndjson'),
-    summary: stage.path('sum.json'),
-  };
+  const [rejects, summary] = [stage.path('rej.ndjson'), stage.path('sum.json')];
+  const streamed = {...settings, output: '-', rejects, summary};
   const ended = await stage.run(streamed);
   expect(ended).toMatchObject({code: 3, summary: {output: {path: '-', bytes: null}, rows: {rejected: 1}}});
-  expect(await digestFiles([stage.path('rej.ndjson')])).toMatchObject({
-    sha256: ended.summary?.rejects?.sha256,
-  });
+  expect(await digestFiles([rejects])).toMatchObject({sha256: ended.summary?.rejects?.sha256});
   expect(ended.stdout.trimEnd().split('\n')).toHaveLength(21);
   expect(readdirSync(stage.directory).sort()).toEqual(['list.csv', 'rej.ndjson', 'sum.json']);
   stage.write('list.csv', ips(3));
