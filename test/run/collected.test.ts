@@ -17,15 +17,8 @@ const params = {token: 'token-0', action_id: 'signup'};
 const ask = {operation: 'verify', params, dispatch: 2, cost: 1_000} as const;
 const redeemed = {verdict: {can_pass: true, redeemed: true}};
 const known = {unknownFields: [], wrongTypes: []};
-const answered = {
-  kind: 'answered',
-  status: 200,
-  latencyMs: 5,
-  boughtAt: 1_000,
-  pace: {limits: {}},
-  data: redeemed,
-  ...known,
-} as const;
+const timed = {latencyMs: 5, boughtAt: 1_000, pace: {limits: {}}} as const;
+const answered = {kind: 'answered', status: 200, ...timed, data: redeemed, ...known} as const;
 const run = whole<RunContext>({
   job: whole<Job>({settings: checkSettings(undefined, {resends: 1, cost: 3})}),
   io: whole<RunIo>({log: pino({level: 'silent'})}),
@@ -34,22 +27,18 @@ const run = whole<RunContext>({
 const within = newDirectory();
 let sessions = 0;
 
+interface Meanwhile {
+  readonly isDoubtful?: boolean;
+  readonly isLaterRow?: boolean;
+  readonly isCountedAnew?: boolean;
+  readonly dispatch?: number;
+  readonly settled?: Outcome;
+}
+
 /** The ledger's entry of a value whose call the killed session sent and this session found with the fleet. */
 async function collected(
   found: {readonly ask: Parameters<BookAttempt>[0]; readonly attempt: Parameters<BookAttempt>[1]},
-  {
-    isDoubtful = false,
-    isLaterRow = false,
-    isCountedAnew = false,
-    dispatch = 2,
-    settled,
-  }: {
-    isDoubtful?: boolean;
-    isLaterRow?: boolean;
-    isCountedAnew?: boolean;
-    dispatch?: number;
-    settled?: Outcome;
-  } = {},
+  {isDoubtful = false, isLaterRow = false, isCountedAnew = false, dispatch = 2, settled}: Meanwhile = {},
 ) {
   const path = within(`${sessions++}.db`);
   const open = () => new Ledger(path, {scope: 'here'});
@@ -100,41 +89,35 @@ async function collected(
 test('a verdict that the fleet finished for a later row of its token is booked for that row', async () => {
   const verdict = {ask, attempt: answered};
   expect(await collected(verdict, {isLaterRow: true})).toMatchObject({
-    outcome: {status: 'ok'},
-    spent: 2_000,
-    maybeSpent: 0,
-    stored: [{status: 'ok'}],
+    ...{outcome: {status: 'ok'}, spent: 2_000, maybeSpent: 0, stored: [{status: 'ok'}]},
   });
 });
 
 test('a verdict that the fleet finished is uncertain if an earlier attempt may have redeemed its token', async () => {
   const verdict = {ask, attempt: answered};
-  expect(await collected(verdict, {isDoubtful: true})).toMatchObject({
-    outcome: {status: 'unknown', error: 'verdict_replay_uncertain'},
-  });
+  const outcome = {status: 'unknown', error: 'verdict_replay_uncertain'};
+  expect(await collected(verdict, {isDoubtful: true})).toMatchObject({outcome});
   expect(await collected(verdict)).toMatchObject({outcome: {status: 'ok'}});
 });
 
 describe('a call that the fleet finished for a killed session', () => {
   const ip = {operation: 'ip', params: {ip: '192.0.2.1'}, dispatch: 2, cost: 1_000} as const;
-  const timed = {latencyMs: 5, boughtAt: 1_000, pace: {limits: {}}} as const;
+  const found = {ask: ip, attempt: {...answered, data: {city: 'Oslo'}}};
   const failed = {kind: 'ambiguous', code: 'http_503', status: 503, ...timed} as const;
   const refused = {kind: 'rejected', about: 'value', code: 'odd_value', status: 422, ...timed} as const;
 
   test('is paid for once, at the price of its session, and its answer is stored for other runs', async () => {
-    const {stored, ...booked} = await collected({ask: ip, attempt: {...answered, data: {city: 'Oslo'}}});
+    const {stored, ...booked} = await collected(found);
     expect(booked).toMatchObject({outcome: {status: 'ok'}, spent: 1_000, maybeSpent: 0});
     expect(stored).toHaveLength(1);
   });
 
   test('is paid for by a run that counts its credits anew, which had it not in doubt', async () => {
-    const found = {ask: ip, attempt: {...answered, data: {city: 'Oslo'}}};
     expect(await collected(found, {isCountedAnew: true})).toMatchObject({spent: 1_000, maybeSpent: 0});
   });
 
   test('is booked too if a session without the fleet settled its value meanwhile', async () => {
     const settled = {status: 'unknown', error: 'interrupted'} as const;
-    const found = {ask: ip, attempt: {...answered, data: {city: 'Oslo'}}};
     const {stored, ...booked} = await collected(found, {settled});
     expect(booked).toMatchObject({outcome: {status: 'ok'}, doubts: 0, spent: 1_000, maybeSpent: 0});
     expect(stored).toHaveLength(1);
@@ -142,10 +125,8 @@ describe('a call that the fleet finished for a killed session', () => {
 
   test('uses up one of the sends of its value if it failed, not two', async () => {
     expect(await collected({ask: ip, attempt: failed})).toMatchObject({outcome: undefined, doubts: 1});
-    expect(await collected({ask: ip, attempt: failed}, {isDoubtful: true})).toMatchObject({
-      outcome: {status: 'failed'},
-      doubts: 2,
-    });
+    const second = await collected({ask: ip, attempt: failed}, {isDoubtful: true});
+    expect(second).toMatchObject({outcome: {status: 'failed'}, doubts: 2});
   });
 
   test('costs nothing if it was throttled', async () => {
@@ -154,16 +135,12 @@ describe('a call that the fleet finished for a killed session', () => {
   });
 
   test('is not stored if it was rejected, since the account may be the cause', async () => {
-    expect(await collected({ask: ip, attempt: refused})).toMatchObject({
-      outcome: {status: 'failed', error: 'odd_value'},
-      stored: [],
-    });
+    const outcome = {status: 'failed', error: 'odd_value'};
+    expect(await collected({ask: ip, attempt: refused})).toMatchObject({outcome, stored: []});
   });
 
   test('is not the outcome of a value that a later session sent again', async () => {
-    expect(await collected({ask: ip, attempt: refused}, {dispatch: 3})).toMatchObject({
-      outcome: undefined,
-      maybeSpent: 1_000,
-    });
+    const late = await collected({ask: ip, attempt: refused}, {dispatch: 3});
+    expect(late).toMatchObject({outcome: undefined, maybeSpent: 1_000});
   });
 });

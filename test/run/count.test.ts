@@ -1,7 +1,8 @@
 import {mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
+import {Sqlite} from '../../src/disk/sqlite.ts';
 import type {Job} from '../../src/job/job.ts';
-import {checkSettings} from '../../src/job/parse.ts';
+import {checkSettings, type RawSettings} from '../../src/job/parse.ts';
 import {scopeKey} from '../../src/ledger/answers/store-file.ts';
 import {scopeKeyOfJob} from '../../src/run/scope.ts';
 import {Stopper} from '../../src/run/stop.ts';
@@ -15,13 +16,10 @@ const PART = ROWS / 2;
 const settings = {ip: 'ip', concurrency: 1, store: false};
 const limited = {...settings, maxCredits: ROWS};
 const job = {fromFile: true};
+const DAMAGED = 'no database at all, but a text of some length';
 
 /** A run that is interrupted once {@link PART} calls are answered. */
-async function halfWay(
-  stage: Stage,
-  raw: Record<string, unknown> = settings,
-  options: StageOptions = {},
-): Promise<void> {
+async function halfWay(stage: Stage, raw: RawSettings = settings, options?: StageOptions): Promise<void> {
   expect(await stage.stopAt(PART, raw, options)).toMatchObject(spent(PART, 130));
 }
 
@@ -69,15 +67,12 @@ test('a state of another output, endpoint or account is refused, with the comman
   const shared = {...limited, state: stage.path('state')};
   stage.write('list.csv', ips(ROWS));
   await halfWay(stage, shared);
+  const toFinish =
+    /of \S+out\.csv, so nothing was sent\. To finish that run: .* run \S+list\.csv -o \S+out\.csv --state \S+state\./;
+  const ofDefault = /out\.csv at http:\S+ \(account "default"\).* --endpoint http:\S+ --account default\./;
   for (const [changed, named] of [
-    [
-      {output: 'other.csv'},
-      /of \S+out\.csv, so nothing was sent\. To finish that run: .* run \S+list\.csv -o \S+out\.csv --state \S+state\./,
-    ],
-    [
-      {account: 'second'},
-      /out\.csv at http:\S+ \(account "default"\).* --endpoint http:\S+ --account default\./,
-    ],
+    [{output: 'other.csv'}, toFinish],
+    [{account: 'second'}, ofDefault],
     [{endpoint: other.api.url}, /--endpoint/],
   ] as const)
     for (const way of [{}, {force: true}]) {
@@ -119,15 +114,10 @@ test('--restart gives the run of another output up: each has its own count and i
   stage.write('list.csv', ips(ROWS, 1_000));
   const other = await stage.run({...shared, output: 'other.csv', restart: true});
   expect(other).toMatchObject(spent(ROWS));
-  expect(other.warnings).toContain(
-    'The unfinished run had another output, so this run counts its credits anew.',
-  );
-  expect(
-    stage
-      .history()
-      .map(({credits}) => credits.spent)
-      .sort(),
-  ).toEqual([PART, ROWS]);
+  const sentence = 'The unfinished run had another output, so this run counts its credits anew.';
+  expect(other.warnings).toContain(sentence);
+  const inHistory = stage.history().map(({credits}) => credits.spent);
+  expect(inHistory.sort()).toEqual([PART, ROWS]);
   expect(stage.api.ledger.credits).toBe(PART + ROWS);
 });
 
@@ -206,16 +196,10 @@ test('--restart at another endpoint takes over no answer and no credit of the fi
 });
 
 test('answers of the embedded service are those of its data: another version looks values up again', () => {
+  const service = {baseUrl: 'https://api.example.com', apiKey: 'key', byDefault: false};
+  const settings = checkSettings(undefined, {});
   const jobAt = (kind: 'embedded' | 'live') =>
-    whole<Job>({
-      endpoint: {
-        kind,
-        baseUrl: 'https://api.example.com',
-        apiKey: 'key',
-        byDefault: false,
-      } as Job['endpoint'],
-      settings: checkSettings(undefined, {}),
-    });
+    whole<Job>({endpoint: {kind, ...service} as Job['endpoint'], settings});
   const scope = (endpoint: string) => scopeKey({endpoint, label: 'default'});
   expect(scopeKeyOfJob(jobAt('embedded'))).toBe(scope(`embedded ${dataVersion()}`));
   expect(scopeKeyOfJob(jobAt('live'))).toBe(scope('https://api.example.com'));
@@ -227,9 +211,8 @@ test.each(['damaged', 'of another version'])(
     await using stage = await openStage({list: ips(ROWS)});
     await halfWay(stage, limited, job);
     const path = stage.path('out.csv.run/ledger.db');
-    if (how === 'damaged') writeFileSync(path, 'no database at all, but a text of some length');
+    if (how === 'damaged') writeFileSync(path, DAMAGED);
     else {
-      const {Sqlite} = await import('../../src/disk/sqlite.ts');
       const db = new Sqlite(path, {synchronous: 'NORMAL', exclusive: true, busyTimeoutMs: 0});
       db.exec('PRAGMA user_version = 2');
       db.close();
@@ -251,14 +234,10 @@ test('a complete output says that a later run was killed, and keeps its state, e
   // As a kill leaves it.
   writeFileSync(summary, ofTheFirst);
   const ledger = stage.path('out.csv.run/ledger.db');
-  const damaged = 'no database at all, but a text of some length';
-  writeFileSync(ledger, damaged);
-  const again = await stage.run(settings);
-  expect(again).toMatchObject({
-    code: 0,
-    message: expect.stringContaining('A later run of it was interrupted.'),
-  });
-  expect(readFileSync(ledger, 'utf8')).toBe(damaged);
+  writeFileSync(ledger, DAMAGED);
+  const message = expect.stringContaining('A later run of it was interrupted.');
+  expect(await stage.run(settings)).toMatchObject({code: 0, message});
+  expect(readFileSync(ledger, 'utf8')).toBe(DAMAGED);
 });
 
 test('state that can not be opened is exit 9, and nothing is sent', async () => {
@@ -276,9 +255,10 @@ test('where state could not be read, no verdict is taken for a replay of the use
   stage.write('list.csv', `token\n${tokens.join('\n')}\n`);
   const verdicts = {verdict: {token: 'token', action: 'signup'}, concurrency: 1, store: false};
   await halfWay(stage, verdicts);
-  writeFileSync(stage.path('out.csv.run/ledger.db'), 'no database at all, but a text of some length');
+  writeFileSync(stage.path('out.csv.run/ledger.db'), DAMAGED);
+  const verify = {unknown: PART, answered: PART};
   expect(await stage.run({...verdicts, restart: true})).toMatchObject({
     code: 3,
-    summary: {lookups: {verify: {unknown: PART, answered: PART}}},
+    summary: {lookups: {verify}},
   });
 });

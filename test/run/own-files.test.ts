@@ -6,19 +6,10 @@ import {whileAnothers} from '../support/other-user.ts';
 import {ips, openStage, type Stage} from '../support/stage.ts';
 
 const settings = {ip: 'ip'};
-const BESIDE = {
-  summary: 'run.json',
-  rejects: 'run.rejects.ndjson',
-  report: 'run.html',
-  metrics: 'run.prom',
-} as const;
+const BESIDE = {summary: 'run.json', rejects: 'run.ndjson', report: 'run.html', metrics: 'run.prom'} as const;
+const beside = Object.keys(BESIDE) as (keyof typeof BESIDE)[];
 
-type Beside = keyof typeof BESIDE;
-const beside = Object.keys(BESIDE) as Beside[];
-
-function list(stage: Stage): void {
-  stage.write('list.csv', `${ips(3)}1.2.3.4,one too many\n`);
-}
+const openListed = () => openStage({list: `${ips(3)}1.2.3.4,one too many\n`});
 
 async function refused(stage: Stage, raw: Record<string, unknown>, errorCode: string): Promise<void> {
   const ended = await stage.run({...settings, ...raw});
@@ -29,8 +20,7 @@ async function refused(stage: Stage, raw: Record<string, unknown>, errorCode: st
 test.each(['run.html', 'run.md'])(
   'what a run wrote is replaced by the next, and so is an empty file: %s',
   async report => {
-    await using stage = await openStage();
-    list(stage);
+    await using stage = await openListed();
     const paths = Object.fromEntries(beside.map(name => [name, stage.path(BESIDE[name])]));
     for (const name of beside) stage.write(BESIDE[name], '');
     stage.write(report, '');
@@ -40,8 +30,7 @@ test.each(['run.html', 'run.md'])(
       expect([nth, ended.code, ended.warnings]).toEqual([nth, 3, []]);
     }
     // Another kind's file is not the run's to replace.
-    await using other = await openStage();
-    list(other);
+    await using other = await openListed();
     for (const [name, taken] of [
       ['metrics', report],
       ['summary', BESIDE.metrics],
@@ -52,8 +41,7 @@ test.each(['run.html', 'run.md'])(
 );
 
 test('a file that came while the run was under way is left, and a warning says so', async () => {
-  await using stage = await openStage();
-  list(stage);
+  await using stage = await openListed();
   const raw = {...settings, report: stage.path('r.html'), metrics: stage.path('m.prom')};
   const watch = () => {
     for (const name of ['r.html', 'm.prom']) {
@@ -62,16 +50,14 @@ test('a file that came while the run was under way is left, and a warning says s
     }
   };
   const ended = await stage.run(raw, {watch});
-  expect([ended.code, ended.warnings.filter(warning => warning.includes('would be lost'))]).toEqual([
-    3,
-    [expect.stringContaining('r.html'), expect.stringContaining('m.prom')],
-  ]);
+  const lost = ['r.html', 'm.prom'].map(name => expect.stringContaining(name));
+  const warnings = ended.warnings.filter(warning => warning.includes('would be lost'));
+  expect([ended.code, warnings]).toEqual([3, lost]);
   expect([stage.read('r.html'), stage.read('m.prom')]).toEqual(['mine', 'mine']);
 });
 
 test('an output replaces no file that the run reads: rules, their lists, account files, the key', async () => {
-  await using stage = await openStage();
-  list(stage);
+  await using stage = await openListed();
   stage.write('own.csv', 'DE\n');
   const rule = 'rules: [{when: ip.country_code in list.own, add: 1, reason: own}]\n';
   stage.write('rules.csv', `lists: {own: {file: ${stage.path('own.csv')}}}\n${rule}`);
@@ -81,15 +67,8 @@ test('an output replaces no file that the run reads: rules, their lists, account
   stage.write('conf/bulk-enrich/accounts/a.yaml', 'endpoint: embedded\naccount: a\n');
   for (const output of ['own.csv', 'rules.csv', 'key.csv', 'conf/bulk-enrich/accounts/a.yaml']) {
     const before = stage.read(output);
-    const raw = {
-      ...settings,
-      endpoint: 'embedded',
-      score: stage.path('rules.csv'),
-      outputFormat: 'csv',
-      output,
-      force: true,
-    };
-    const ended = await stage.run(raw, {env});
+    const rules = {endpoint: 'embedded', score: stage.path('rules.csv'), outputFormat: 'csv'};
+    const ended = await stage.run({...settings, ...rules, output, force: true}, {env});
     expect([output, ended.code, ended.errorCode]).toEqual([output, 2, 'same_file']);
     expect(stage.read(output)).toBe(before);
   }
@@ -131,8 +110,7 @@ test.each([true, false])(
 );
 
 test('a link of another user is not followed, nor a link that it leads to', async () => {
-  await using stage = await openStage();
-  list(stage);
+  await using stage = await openListed();
   mkdirSync(stage.path('theirs'));
   const link = stage.path('theirs/link');
   symlinkSync(stage.path('target'), link);
@@ -141,9 +119,8 @@ test('a link of another user is not followed, nor a link that it leads to', asyn
     await whileAnothers(link, () => refused(stage, {summary}, 'foreign_link'));
   // Neither in a directory of another user, who can replace each link there.
   if (process.geteuid?.() === 0) lchownSync(link, 0, 0);
-  await whileAnothers(stage.path('theirs'), () =>
-    refused(stage, {summary: stage.path('run.json')}, 'foreign_link'),
-  );
+  const summary = stage.path('run.json');
+  await whileAnothers(stage.path('theirs'), () => refused(stage, {summary}, 'foreign_link'));
 });
 
 test.each([
@@ -157,9 +134,7 @@ test.each([
   const beside = {summary: stage.path('s.json'), rejects: stage.path('r.ndjson')};
   const raw = what === 'the output' ? {output: name, ...beside} : {summary: stage.path(name)};
   const ended = await stage.run({...settings, ...raw});
-  expect([ended.code, ended.message]).toEqual([
-    code,
-    expect.stringContaining(code === 0 ? 'written' : 'the name is too long'),
-  ]);
+  const said = expect.stringContaining(code === 0 ? 'written' : 'the name is too long');
+  expect([ended.code, ended.message]).toEqual([code, said]);
   expect(stage.api.ledger.requests).toBe(code === 0 ? 3 : 0);
 });

@@ -66,9 +66,8 @@ test('one output, two runs: with states of their own the second is refused, and 
   const first = await stage.run({...settings, concurrency: 2, state: stage.path('a')});
   expect(first).toMatchObject({code: 0, summary: {rows: {written: 20}}});
   expect(await second).toMatchObject({code: 11, message: expect.stringContaining(`process ${process.pid}`)});
-  expect(readdirSync(stage.directory).sort()).toEqual([
-    ...['alias.csv', 'list.csv', 'out.csv', 'out.summary.json'],
-  ]);
+  const files = ['alias.csv', 'list.csv', 'out.csv', 'out.summary.json'];
+  expect(readdirSync(stage.directory).sort()).toEqual(files);
 });
 
 test('an output that is a link is written through it, with the mode of the own file that it replaces', async () => {
@@ -96,29 +95,17 @@ test('links under the names of files on their way are not followed', async () =>
   expect(stage.read('precious')).toBe('mine');
 });
 
+const open = (path: string) => chmodSync(path, 0o2775);
+const giveAway = (path: string) => chownSync(path, 1234, 1234);
+const link = (path: string) => {
+  renameSync(path, `${path}.real`);
+  symlinkSync(`${path}.real`, path);
+};
+
 test.each([
-  [
-    'can be written by others',
-    (path: string) => chmodSync(path, 0o2775),
-    'can be written by other users (mode 2775)',
-  ],
-  ...(isRoot
-    ? [
-        [
-          'is another user’s',
-          (path: string) => chownSync(path, 1234, 1234),
-          'belongs to another user (uid 1234)',
-        ] as const,
-      ]
-    : []),
-  [
-    'is a link',
-    (path: string) => {
-      renameSync(path, `${path}.real`);
-      symlinkSync(`${path}.real`, path);
-    },
-    'is a symbolic link',
-  ],
+  ['can be written by others', open, 'can be written by other users (mode 2775)'],
+  ...(isRoot ? [['is another user’s', giveAway, 'belongs to another user (uid 1234)'] as const] : []),
+  ['is a link', link, 'is a symbolic link'],
 ] as const)('a state directory that %s is not trusted', async (_, harm, sentence) => {
   await using stage = await openStage({list: ips(3)});
   stage.write('keys', 'mine');
@@ -134,10 +121,8 @@ test('a forged summary does not count as a complete run', async () => {
   expect((await stage.run(settings)).code).toBe(0);
   const {settings_sha256} = JSON.parse(stage.read('out.summary.json')) as {settings_sha256: string};
   for (const forged of [{}, {output: null}, {input: {}, output: {bytes: 1}, rejects: []}]) {
-    stage.write(
-      'out.summary.json',
-      JSON.stringify({schema_version: 2, settings_sha256, status: 'completed', ...forged}),
-    );
+    const summary = {schema_version: 2, settings_sha256, status: 'completed', ...forged};
+    stage.write('out.summary.json', JSON.stringify(summary));
     expect(await stage.run(settings)).toMatchObject({code: 2, errorCode: 'output_exists'});
   }
 });
@@ -153,16 +138,13 @@ test('the same command after its end: the exit code that it had, and nothing to 
   await using stage = await openStage();
   const list = `${ips(3)}1.2.3.4,one too many\n`;
   stage.write('list.csv', list);
-  expect((await stage.run({...settings, report: stage.path('r.md')})).code).toBe(3);
+  const run = (raw = {}) => stage.run({...settings, report: stage.path('r.md'), ...raw});
+  expect((await run()).code).toBe(3);
   rmSync(stage.path('r.md'));
   const {requests} = stage.api.ledger;
-  const again = await stage.run({...settings, report: stage.path('r.md')});
+  const message = expect.stringContaining('To run it again: --force');
   // Rows that can't be read are no values to retry.
-  expect(again).toMatchObject({
-    code: 3,
-    found: 'complete',
-    message: expect.stringContaining('To run it again: --force'),
-  });
+  expect(await run()).toMatchObject({code: 3, found: 'complete', message});
   // Killed before its report was written: that is made up for.
   expect(existsSync(stage.path('r.md'))).toBe(true);
   const others: [string, () => void, Record<string, unknown>][] = [
@@ -173,26 +155,19 @@ test('the same command after its end: the exit code that it had, and nothing to 
   for (const [what, change, raw] of others) {
     change();
     if (what === 'rejects') stage.write('out.rejects.ndjson', '');
-    const refused = await stage.run({...settings, report: stage.path('r.md'), ...raw});
+    const refused = await run(raw);
     expect([what, refused.code, refused.errorCode]).toEqual([what, 2, 'output_exists']);
   }
   expect(stage.api.ledger.requests).toBe(requests);
-  expect((await stage.run({...settings, report: stage.path('r.md'), force: true})).code).toBe(3);
+  expect((await run({force: true})).code).toBe(3);
   stage.write('out.csv', 'edited');
-  expect(await stage.run({...settings, report: stage.path('r.md')})).toMatchObject({code: 2});
+  expect(await run()).toMatchObject({code: 2});
   rmSync(stage.path('out.csv'));
-  expect(await stage.run({...settings, report: stage.path('r.md')})).toMatchObject({
-    code: 3,
-    found: undefined,
-  });
+  expect(await run()).toMatchObject({code: 3, found: undefined});
   expect(existsSync(stage.path('out.csv'))).toBe(true);
-  expect(await stage.run({...settings, input: '-', output: 'piped.csv'}, {stdin: ips(3)})).toMatchObject({
-    code: 0,
-  });
-  expect(await stage.run({...settings, input: '-', output: 'piped.csv'}, {stdin: ips(3)})).toMatchObject({
-    code: 0,
-    found: 'complete',
-  });
+  const pipe = () => stage.run({...settings, input: '-', output: 'piped.csv'}, {stdin: ips(3)});
+  expect(await pipe()).toMatchObject({code: 0});
+  expect(await pipe()).toMatchObject({code: 0, found: 'complete'});
 });
 
 test('a complete output is not this command’s once the service, the action or the content of a rules file is another', async () => {
@@ -221,10 +196,8 @@ test('a killed attempt to run a complete list again is kept with its answers unt
   const plain = await stage.run(unstored);
   expect(plain).toMatchObject({code: 0, found: 'complete'});
   expect(plain.message).toMatch(/interrupted.*resume.*--force\.$/);
-  expect(await stage.run({...unstored, force: true})).toMatchObject({
-    code: 0,
-    summary: {credits: {spent: 20}},
-  });
+  const ended = await stage.run({...unstored, force: true});
+  expect(ended).toMatchObject({code: 0, summary: {credits: {spent: 20}}});
   expect(stage.api.ledger.requests).toBe(40);
   expect(requests).toBeLessThan(30);
   expect((await stage.run(unstored)).message).not.toContain('cut off');
@@ -236,10 +209,8 @@ test('a run with another state leaves the files of an unfinished one alone', asy
   expect((await stage.run({...slow, maxCredits: 3})).code).toBe(7);
   const apart = {...slow, state: stage.path('st')};
   expect((await stage.run({...apart, maxCredits: 4})).code).toBe(7);
-  expect(await stage.run(slow)).toMatchObject({
-    code: 0,
-    summary: {credits: {spent: 6}, resumed: {times: 1}},
-  });
+  const resumed = {credits: {spent: 6}, resumed: {times: 1}};
+  expect(await stage.run(slow)).toMatchObject({code: 0, summary: resumed});
   expect(stage.read('out.csv').split('\n')).toHaveLength(8);
   expect(await stage.run({...apart, force: true})).toMatchObject({code: 0, summary: {credits: {spent: 6}}});
   expect(readdirSync(stage.directory).sort()).toEqual(['list.csv', 'out.csv', 'out.summary.json', 'st']);
@@ -251,8 +222,6 @@ test('a directory of report or metrics that is gone is told, and costs no night;
   const ended = await stage.run({...settings, ...gone});
   expect([ended.code, stage.api.ledger.calls, ended.summary?.rows.written]).toEqual([0, 3, 3]);
   for (const path of Object.values(gone)) expect(ended.warnings.join('\n')).toContain(path);
-  expect(await stage.run({...settings, summary: stage.path('gone/s.json'), force: true})).toMatchObject({
-    code: 2,
-    errorCode: 'no_directory',
-  });
+  const refused = await stage.run({...settings, summary: stage.path('gone/s.json'), force: true});
+  expect(refused).toMatchObject({code: 2, errorCode: 'no_directory'});
 });
