@@ -4,6 +4,7 @@ import {reply} from '../support/api-server-reply.ts';
 import {ips, openStage, type Stage} from '../support/stage.ts';
 
 const settings = {ip: 'ip'};
+const dated = {...settings, input: 'in-{date}.csv', output: 'out-{date}.csv'};
 const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
 
 /** Stops the run at its fifth call. */
@@ -14,17 +15,12 @@ async function cutOff(stage: Stage, raw: Record<string, unknown>): Promise<void>
 /** Days that were cut off, on which the service then ends all runs alike; tonight's list is done. */
 async function openDays(stage: Stage, days: readonly number[]) {
   for (const ago of [...days, 0]) stage.write(`in-${day(ago)}.csv`, ips(ago === 0 ? 6 : 9, 10 * ago));
-  const daily = {
-    ...settings,
-    input: 'in-{date}.csv',
-    output: 'out-{date}.csv',
-    metrics: stage.path('m.prom'),
-  };
+  const daily = {...dated, metrics: stage.path('m.prom')};
   for (const ago of days) await cutOff(stage, {...daily, date: day(ago)});
-  const metric = () => Number(/^bulk_enrich_unfinished_days\{.*\} (\d+)$/m.exec(stage.read('m.prom'))?.[1]);
-  const complete = () =>
-    Number(/^bulk_enrich_last_run_complete\{.*\} (\d+)$/m.exec(stage.read('m.prom'))?.[1]);
-  return {daily, metric, complete};
+  const read = (name: string) =>
+    Number(RegExp(`^${name}\\{.*\\} (\\d+)$`, 'm').exec(stage.read('m.prom'))?.[1]);
+  const metric = () => read('bulk_enrich_unfinished_days');
+  return {daily, metric, complete: () => read('bulk_enrich_last_run_complete')};
 }
 
 test('an earlier day that stays unfinished is exit 3 in summary and metrics, until it is done', async () => {
@@ -40,20 +36,15 @@ test('an earlier day that stays unfinished is exit 3 in summary and metrics, unt
   // The same command again, and a day that the user has chosen: the metric stays, the exit code is of that day.
   expect(await stage.run(daily)).toMatchObject({code: 3, found: 'complete', summary: told});
   stage.write(`in-${day(3)}.csv`, ips(2));
-  expect(await stage.run({...daily, date: day(3)})).toMatchObject({
-    code: 0,
-    summary: {unfinished_days: [day(1)]},
-  });
+  const chosen = await stage.run({...daily, date: day(3)});
+  expect(chosen).toMatchObject({code: 0, summary: {unfinished_days: [day(1)]}});
   expect([metric(), complete()]).toEqual([1, 1]);
   // A run that can't begin does not look.
   expect((await stage.run({...daily, force: true, summary: stage.path('none/s.json')})).code).toBe(2);
   expect(metric()).toBe(1);
   stage.write(`in-${day(1)}.csv`, list);
-  expect(await stage.run(daily)).toMatchObject({
-    code: 0,
-    found: 'complete',
-    summary: {reason: 'done', exit_code: 0, unfinished_days: []},
-  });
+  const summary = {reason: 'done', exit_code: 0, unfinished_days: []};
+  expect(await stage.run(daily)).toMatchObject({code: 0, found: 'complete', summary});
   expect([metric(), complete()]).toEqual([0, 1]);
   expect(stage.history().map(({exit_code}) => exit_code)).toEqual([0, 0, 0]);
 });
@@ -104,10 +95,8 @@ test('a day that ended without an answer is not tried again, and what is left of
   expect((await stage.run(ended)).code).toBe(5);
   stage.api.setScript(undefined);
   const left = () => [`out-${day(1)}.csv.run`, `st/${day(1)}`].map(name => existsSync(stage.path(name)));
-  for (const [hours, isLeft] of [
-    [1, true],
-    [21, false],
-  ] as const) {
+  for (const hours of [1, 21]) {
+    const isLeft = hours === 1;
     const now = () => Date.now() + hours * 3_600_000;
     const night = await stage.run({...daily, force: true, state: stage.path('st')}, {now});
     expect([night.code, night.warnings, metric(), left()]).toEqual([0, [], 0, [isLeft, isLeft]]);
@@ -163,16 +152,11 @@ test('an earlier day makes no calls after the time limit of the command that fin
   await cutOff(stage, {...daily, date: day(1)});
   const {calls} = stage.api.ledger;
   let late = 0;
-  const ended = await stage.run(
-    {...daily, until: '1h'},
-    {
-      now: () => Date.now() + late,
-      warned: () => {
-        // The earlier day begins now.
-        late = 7_200_000;
-      },
-    },
-  );
+  const warned = () => {
+    // The earlier day begins now.
+    late = 7_200_000;
+  };
+  const ended = await stage.run({...daily, until: '1h'}, {now: () => Date.now() + late, warned});
   expect([ended.code, ended.warnings[1]]).toEqual([5, expect.stringContaining('time limit')]);
   expect(stage.api.ledger.calls).toBe(calls);
 });
@@ -180,11 +164,10 @@ test('an earlier day makes no calls after the time limit of the command that fin
 test('a day that can not be finished is said with the command that does it, and keeps no other day', async () => {
   await using stage = await openStage();
   stage.write(`in-${day(1)}.csv`, ips(20));
-  const daily = {...settings, input: 'in-{date}.csv', output: 'out-{date}.csv'};
-  await cutOff(stage, {...daily, date: day(1)});
+  await cutOff(stage, {...dated, date: day(1)});
   rmSync(stage.path(`in-${day(1)}.csv`));
   stage.write(`in-${day(0)}.csv`, ips(3));
-  const ended = await stage.run(daily);
+  const ended = await stage.run(dated);
   expect(ended.code).toBe(3);
   expect(ended.warnings.join('\n')).toContain(`--date ${day(1)}`);
   expect(existsSync(stage.path(`out-${day(1)}.csv.run`))).toBe(true);
@@ -197,25 +180,20 @@ test("an earlier day whose list came through a pipe is not finished with today's
   expect((await stage.run(first, {stdin: ips(6)})).code).toBe(7);
   const today = await stage.run(daily, {stdin: 'ip\n198.51.100.7\n'});
   expect([today.code, today.summary?.rows.written]).toEqual([3, 1]);
-  expect(today.warnings).toEqual([
-    expect.stringContaining(`The run of ${day(1)} was interrupted, and its list came through a pipe.`),
-  ]);
-  expect(await stage.run({...first, maxCredits: 6}, {stdin: ips(6)})).toMatchObject({
-    code: 0,
-    summary: {rows: {written: 6}, resumed: {times: 1}},
-  });
+  const told = `The run of ${day(1)} was interrupted, and its list came through a pipe.`;
+  expect(today.warnings).toEqual([expect.stringContaining(told)]);
+  const summary = {rows: {written: 6}, resumed: {times: 1}};
+  expect(await stage.run({...first, maxCredits: 6}, {stdin: ips(6)})).toMatchObject({code: 0, summary});
 });
 
 test('an earlier day that used up its own limit is said to need a higher one, as waiting does not renew it', async () => {
   await using stage = await openStage();
   stage.write(`in-${day(1)}.csv`, ips(6));
   stage.write(`in-${day(0)}.csv`, ips(1));
-  const daily = {...settings, input: 'in-{date}.csv', output: 'out-{date}.csv', maxCredits: 3};
+  const daily = {...dated, maxCredits: 3};
   expect((await stage.run({...daily, date: day(1)})).code).toBe(7);
   const {warnings} = await stage.run(daily);
   expect(warnings.at(-1)).toContain(`run the same command with --date ${day(1)} and a higher --max-credits;`);
-  expect(await stage.run({...daily, date: day(1), maxCredits: 6})).toMatchObject({
-    code: 0,
-    summary: {credits: {spent: 6}},
-  });
+  const higher = await stage.run({...daily, date: day(1), maxCredits: 6});
+  expect(higher).toMatchObject({code: 0, summary: {credits: {spent: 6}}});
 });

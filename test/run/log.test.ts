@@ -10,10 +10,8 @@ let sandbox: Sandbox;
 beforeEach(async () => {
   service = await startService();
   sandbox = createSandbox();
-  sandbox.write(
-    'list.csv',
-    `ip,email\n192.0.2.1,jo@example.com\n192.0.2.2,al@example.com\n192.0.2.3\n192.0.2.4,x\n`,
-  );
+  const rows = '192.0.2.1,jo@example.com\n192.0.2.2,al@example.com\n192.0.2.3\n192.0.2.4,x\n';
+  sandbox.write('list.csv', `ip,email\n${rows}`);
 });
 afterEach(async () => {
   sandbox[Symbol.dispose]();
@@ -21,11 +19,8 @@ afterEach(async () => {
 });
 
 const args = (...more: string[]) => ['run', 'list.csv', ...more, ...FAST];
-const eventsOf = (stderr: string) =>
-  stderr
-    .trimEnd()
-    .split('\n')
-    .map(line => JSON.parse(line) as Record<string, unknown>);
+const parse = (line: string) => JSON.parse(line) as Record<string, unknown>;
+const eventsOf = (stderr: string) => stderr.trimEnd().split('\n').map(parse);
 
 test('--log json: all of stderr is events, from the first to the last', async () => {
   const json = ['--log', 'json'];
@@ -34,20 +29,14 @@ test('--log json: all of stderr is events, from the first to the last', async ()
   const log = eventsOf(done.stderr);
   const known = Object.keys(logEvents);
   expect(log.filter(({event}) => !known.includes(String(event)))).toEqual([]);
-  expect(log.map(({event}) => event).filter(event => event !== 'message')).toEqual([
-    'run_started',
-    'run_ended',
-  ]);
+  const events = log.map(({event}) => event).filter(event => event !== 'message');
+  expect(events).toEqual(['run_started', 'run_ended']);
   expect(log.at(-1)).toMatchObject({event: 'run_ended', exit_code: 3, reason: 'rows_rejected', credits: 5});
 
-  const stopped = await runHere(sandbox, args(...json, '-o', 'b.csv', '--no-store', '--max-credits', '2'), {
-    env: service.env,
-  });
+  const limited = args(...json, '-o', 'b.csv', '--no-store', '--max-credits', '2');
+  const stopped = await runHere(sandbox, limited, {env: service.env});
   expect(eventsOf(stopped.stderr).at(-1)).toMatchObject({
-    event: 'run_stopped',
-    level: 50,
-    reason: 'budget',
-    exit_code: 7,
+    ...{event: 'run_stopped', level: 50, reason: 'budget', exit_code: 7},
     to_continue: expect.stringMatching(/^bulk-enrich/),
   });
   sandbox.write('job.yaml', 'input: list.csv\nendpoint: live\nlog: json\nemail: nothing\n');
@@ -62,17 +51,13 @@ test('--log json: all of stderr is events, from the first to the last', async ()
     ['rnu', ...json],
   ]) {
     const {code, stderr} = await runHere(sandbox, wrong, {env: service.env});
-    expect([code, eventsOf(stderr).at(-1)]).toEqual([
-      2,
-      expect.objectContaining({event: 'error', exit_code: 2}),
-    ]);
+    const error = expect.objectContaining({event: 'error', exit_code: 2});
+    expect([code, eventsOf(stderr).at(-1)]).toEqual([2, error]);
   }
 });
 
 test('--log text: log lines are text', async () => {
-  const {stderr} = await runHere(sandbox, args('--log', 'text,info'), {
-    env: service.env,
-  });
+  const {stderr} = await runHere(sandbox, args('--log', 'text,info'), {env: service.env});
   expect(stderr).toMatch(
     /^\d{4}-\d\d-\d\dT[\d:.]+Z INFO run_started run starts run_id="[\w-]+" inputs=\["list.csv"\] /m,
   );
@@ -88,7 +73,7 @@ async function logOf(level: string): Promise<Record<string, unknown>[]> {
   expect(stderr).not.toContain(KEY);
   const lines = stderr.split('\n').filter(line => line.startsWith('{"level"'));
   for (const value of ['192.0.2', 'example.com']) expect(lines.join()).not.toContain(value);
-  return lines.map(line => JSON.parse(line) as Record<string, unknown>);
+  return lines.map(parse);
 }
 
 test('info: start, waiting and end', async () => {
@@ -96,16 +81,9 @@ test('info: start, waiting and end', async () => {
   service.setScript(() => (++calls === 2 ? reply.throttle(1) : undefined));
   const log = await logOf('info');
   expect(log.map(({msg}) => msg)).toEqual(['run starts', 'run waits', 'run resumes', 'run ended']);
-  expect(log[0]).toMatchObject({
-    inputs: ['list.csv'],
-    endpoint: 'live',
-    base_url: service.url,
-    is_resumed: false,
-  });
-  expect(log[0]?.columns).toEqual([
-    {operation: 'ip', column: 'ip'},
-    {operation: 'email', column: 'email'},
-  ]);
+  const started = {inputs: ['list.csv'], endpoint: 'live', base_url: service.url, is_resumed: false};
+  expect(log[0]).toMatchObject(started);
+  expect(log[0]?.columns).toEqual(['ip', 'email'].map(name => ({operation: name, column: name})));
   expect(log[1]).toMatchObject({reason: 'throttled', detail: 'http_429'});
   expect(log[3]).toMatchObject({exit_code: 3, calls: service.ledger.calls, credits: service.ledger.credits});
 });
@@ -114,28 +92,14 @@ test('debug: rows by their numbers, each attempt with what it cost, never a valu
   const odd = ['192.0.2.2', 'jo@example.com'];
   service.setScript(call => (odd.includes(call.value) ? reply.error(422, 'odd_value') : undefined));
   const log = await logOf('debug');
-  expect(log).toContainEqual(
-    expect.objectContaining({
-      msg: 'call',
-      operation: 'ip',
-      outcome: 'rejected',
-      status: 422,
-      code: 'odd_value',
-      row: 2,
-      booked: 'maybe',
-      credits: 1,
-      ms: expect.any(Number),
-    }),
-  );
-  expect(log).toContainEqual(
-    expect.objectContaining({msg: 'lookup without an answer', row: 2, column: 'ip', code: 'odd_value'}),
-  );
-  expect(log).toContainEqual(
-    expect.objectContaining({msg: 'lookup without an answer', row: 1, column: 'email', code: 'odd_value'}),
-  );
-  expect(log).toContainEqual(
-    expect.objectContaining({msg: 'row rejected', row: 3, line: 4, reason: 'column_count'}),
-  );
+  const [call, code] = [{operation: 'ip', outcome: 'rejected', status: 422}, 'odd_value'];
+  for (const event of [
+    {msg: 'call', ...call, code, row: 2, booked: 'maybe', credits: 1, ms: expect.any(Number)},
+    {msg: 'lookup without an answer', row: 2, column: 'ip', code},
+    {msg: 'lookup without an answer', row: 1, column: 'email', code},
+    {msg: 'row rejected', row: 3, line: 4, reason: 'column_count'},
+  ])
+    expect(log).toContainEqual(expect.objectContaining(event));
 });
 
 test('trace: every call', async () => {

@@ -8,9 +8,11 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import {open} from 'node:fs/promises';
 import {join} from 'node:path';
 import {gunzipSync} from 'node:zlib';
 import {expect, test} from 'vitest';
+import type {RawSettings} from '../../src/job/parse.ts';
 import type {Call} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {ips, openStage, type Stage, type StageOptions} from '../support/stage.ts';
@@ -19,10 +21,7 @@ const ROWS = 16;
 const settings = {ip: 'ip', concurrency: 4};
 
 /** A run that stops half-way, with half of its values answered. */
-async function halfWay(
-  stage: Stage,
-  {raw = settings, ...options}: StageOptions & {raw?: Record<string, unknown>} = {},
-): Promise<void> {
+async function halfWay(stage: Stage, {raw = settings, ...options}: StageOptions & {raw?: RawSettings} = {}) {
   const ended = await stage.stopAt(ROWS / 2, raw, options);
   expect(ended).toMatchObject({code: 130, summary: {status: 'interrupted', reason: 'signal'}});
   expect(existsSync(stage.path('out.csv'))).toBe(false);
@@ -94,20 +93,17 @@ test.each([
   expect(stage.read('out.csv')).toBe(await whole(ips(ROWS)));
 });
 
+const backwards = ips(ROWS, ROWS / 2)
+  .trim()
+  .split('\n')
+  .slice(1)
+  .reverse();
+
 test.each([
   ['another first value', ips(ROWS).replace('203.0.113.0', '203.0.113.255'), ROWS + 1],
   ['fewer rows', ips(ROWS / 4), ROWS / 2],
   ['more rows', ips(ROWS + 20), ROWS + 20],
-  [
-    'half of the values, the last first',
-    `ip\n${ips(ROWS, ROWS / 2)
-      .trim()
-      .split('\n')
-      .slice(1)
-      .reverse()
-      .join('\n')}\n`,
-    1.5 * ROWS,
-  ],
+  ['half of the values, the last first', `ip\n${backwards.join('\n')}\n`, 1.5 * ROWS],
 ])(
   'after a kill, a list with %s gives its own output, and pays for no value twice',
   async (_, list, calls) => {
@@ -143,7 +139,6 @@ test.each([
   await halfWay(stage);
   const path = stage.path('out.csv.run/ledger.db');
   const {size} = statSync(path);
-  const {open} = await import('node:fs/promises');
   const file = await open(path, 'r+');
   await file.write(Buffer.alloc(Math.min(16_384, size - at), 0xa5), 0, undefined, at);
   await file.close();
@@ -161,9 +156,9 @@ test.each([
 });
 
 test("a nightly job does not wedge on yesterday's damaged ledger or lost partial file", async () => {
+  const text = 'no database at all, but a text of some length';
   for (const harm of [
-    (state: string) =>
-      writeFileSync(join(state, 'ledger.db'), 'no database at all, but a text of some length'),
+    (state: string) => writeFileSync(join(state, 'ledger.db'), text),
     (state: string) => rmSync(join(state, 'output.partial')),
   ]) {
     await using stage = await openStage({list: ips(ROWS)});
@@ -202,10 +197,8 @@ test('an input that can not be read is exit 8, says so in a summary, and leaves 
   expect(readdirSync(stage.directory).sort()).toEqual(['list.csv', 'out.summary.json']);
   // The name in a job file is not mistyped: its list is late.
   rmSync(stage.path('list.csv'));
-  expect(await stage.run(settings, {fromFile: true})).toMatchObject({
-    code: 8,
-    summary: {exit_code: 8, reason: 'input_missing'},
-  });
+  const summary = {exit_code: 8, reason: 'input_missing'};
+  expect(await stage.run(settings, {fromFile: true})).toMatchObject({code: 8, summary});
 });
 
 const DAY_MS = 86_400_000;
@@ -228,10 +221,8 @@ test.each([
   // Half of it is the same.
   stage.write('list.csv', ips(ROWS, ROWS / 2));
   const later = await stage.run(nightly, {...how, ...inDays(3)});
-  expect(later).toMatchObject({
-    code: 0,
-    summary: {lookups: {ip: {values: ROWS, distinct: ROWS, from_store: 0}}, resumed: {times: 0}},
-  });
+  const ip = {values: ROWS, distinct: ROWS, from_store: 0};
+  expect(later).toMatchObject({code: 0, summary: {lookups: {ip}, resumed: {times: 0}}});
   expect(later.summary?.run_id).not.toBe(first.summary?.run_id);
   expect(Date.parse(later.summary?.started_at ?? '') - Date.now()).toBeGreaterThan(2.9 * DAY_MS);
 });

@@ -44,12 +44,8 @@ test('a killed run has its file from the start; the run that resumes it complete
   await using stage = await openStage({list: ips(10)});
   await stage.killAt(6, one);
   const [killed] = stage.history();
-  expect(killed).toMatchObject({
-    list: 'list.csv',
-    status: 'interrupted',
-    reason: 'unfinished',
-    exit_code: null,
-  });
+  const begun = {list: 'list.csv', status: 'interrupted', reason: 'unfinished', exit_code: null};
+  expect(killed).toMatchObject(begun);
   expect(await stage.run(one)).toMatchObject({code: 0});
   const runs = stage.history();
   expect(runs.map(told)).toEqual([done(1)]);
@@ -102,16 +98,12 @@ test('the endpoint of a restart does not have what a killed session spent at ano
   const env = {BULK_ENRICH_BASE_URL: other.url};
   for (let again = 0; again < 2; again++)
     expect(await stage.run({...one, restart: true, force: true}, {env})).toMatchObject({code: 0});
-  const spentAt = (url: string) =>
-    stage
-      .history()
-      .filter(({account}) => account.endpoint === url)
-      .map(({credits}) => [credits.spent, credits.maybe_spent]);
+  const spentAt = (url: string) => {
+    const runs = stage.history().filter(({account}) => account.endpoint === url);
+    return runs.map(({credits}) => [credits.spent, credits.maybe_spent]);
+  };
   expect(spentAt(stage.api.url)).toEqual([[5, 1]]);
-  expect(spentAt(other.url)).toEqual([
-    [10, 0],
-    [10, 0],
-  ]);
+  expect(spentAt(other.url)).toEqual(Array(2).fill([10, 0]));
 });
 
 test('a doubtful call is counted once, in the run that made it', async () => {
@@ -128,10 +120,8 @@ test('a command with nothing to do completes a killed run of the same output, an
   await using stage = await openStage({list: ips(10)});
   expect(await stage.run(one)).toMatchObject({code: 0});
   await stage.killAt(6, {...one, force: true});
-  expect(await stage.run(one)).toMatchObject({
-    code: 0,
-    message: expect.stringContaining('To resume that one: --force.'),
-  });
+  const message = expect.stringContaining('To resume that one: --force.');
+  expect(await stage.run(one)).toMatchObject({code: 0, message});
   const killed = {label: 'default', reason: 'unfinished', calls: 5, spent: 5, maybe: 1};
   expect(stage.history().map(told)).toEqual([done(), killed]);
   expect(await stage.run({...one, force: true})).toMatchObject({code: 0});

@@ -59,9 +59,8 @@ test('of each error code the first ten rows are named, and all are counted', () 
     const place = {record, line: record, file: 'a.csv', detail: '', raw: ''};
     countReject(counters, {type: 'reject', reason: 'column_count', ...place});
   }
-  expect(counters.errors).toEqual({
-    'rejected.column_count': {count: 12, rows: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]},
-  });
+  const rows = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+  expect(counters.errors).toEqual({'rejected.column_count': {count: 12, rows}});
   expect(counters.rows).toEqual({written: 0, rejected: 12, ok: 0, with_errors: 0});
 });
 
@@ -118,37 +117,23 @@ test('a cell with an expired answer is one that was not asked for, as a skipped 
 test('a cell with two repairs is one repaired cell', () => {
   const counters = countsOf([{results: [ok], repairs: [['quoted', 'port']]}]);
   expect(counters.repaired.ip).toBe(1);
-  expect(counters.repairs).toEqual({
-    'ip.quoted': {count: 1, rows: [1]},
-    'ip.port': {count: 1, rows: [1]},
-  });
+  const first = {count: 1, rows: [1]};
+  expect(counters.repairs).toEqual({'ip.quoted': first, 'ip.port': first});
 });
 
 test('a reason may be called like what each object has, and rules count by their outcome', () => {
   const risk = scored(20, 'low', {reasons: ['constructor'], missing: ['toString']});
   const outcomes = {held: [0, 2], undecided: [1], wrong: [3]};
-  const counters = countsOf([
-    {risk, outcomes},
-    {risk, outcomes},
-  ]);
+  const counters = countsOf(Array(2).fill({risk, outcomes}));
   expect(counters.risk).toMatchObject({reasons: {constructor: 2}, missing: {toString: 2}, sum: 40});
   const outcome = (name: string) => ({held: 0, undecided: 0, wrong: 0, [name]: 2});
-  expect(counters.risk.rules).toEqual({
-    0: outcome('held'),
-    1: outcome('undecided'),
-    2: outcome('held'),
-    3: outcome('wrong'),
-  });
+  expect(counters.risk.rules).toEqual({...['held', 'undecided', 'held', 'wrong'].map(outcome)});
 });
 
 test('a row without a score tells what it lacked, and does not lower the mean', () => {
   const counters = countsOf([{risk: scored(60, 'high')}, {risk: scored(null, 'unknown', {missing: ['ip']})}]);
-  expect(riskSummary(counters.risk, 2, undefined)).toMatchObject({
-    scored: 1,
-    unknown: 1,
-    mean: 60,
-    missing: {ip: 1},
-  });
+  const summary = {scored: 1, unknown: 1, mean: 60, missing: {ip: 1}};
+  expect(riskSummary(counters.risk, 2, undefined)).toMatchObject(summary);
 });
 
 const rule = (own: boolean) => ({when: 'double(row.n) > 1', add: 1, reason: 'much', place: '', own});
@@ -248,8 +233,6 @@ test('a name that repeats the value is counted without it', () => {
 test('of a long name eighty characters are kept, so names that only differ after them are one', () => {
   const top = emptyTopCounts();
   for (const end of ['a', 'b']) countTopName(top.networks, `${'n'.repeat(80)}${end}`);
-  expect(topSummary(top).networks).toEqual({
-    ...{counted: 2, missed_at_most: 0},
-    names: [{name: 'n'.repeat(80), count: 2}],
-  });
+  const names = [{name: 'n'.repeat(80), count: 2}];
+  expect(topSummary(top).networks).toEqual({counted: 2, missed_at_most: 0, names});
 });
