@@ -16,16 +16,9 @@ const lineOf = (inputs: readonly string[], flags: CommandLine['flags']) => ({com
 const GIVEN = lineOf(['my list.csv'], {maxCredits: '5000', maxErrors: '1%', restart: true, where: undefined});
 
 /** The command that continues a run that stopped for this reason. `settings`: those of its job. */
-function next(
-  reason: string,
-  exitCode: ExitCode,
-  settings = {},
-  more: Partial<Stop> = {},
-  need?: number,
-  of = {},
-) {
+function next(reason: string, code: ExitCode, settings = {}, by: Partial<Stop> = {}, need?: number, of = {}) {
   const job = whole<Job>({output: {lasts: true}, date: undefined, settings, ...of});
-  const stop = {status: 'interrupted', reason, exitCode, message: '', ...more} as Stop;
+  const stop = {status: 'interrupted', reason, exitCode: code, message: '', ...by} as Stop;
   return commandToContinue(GIVEN, job, stop, need);
 }
 

@@ -28,6 +28,8 @@ async function doctor(flags: string, env: Record<string, string> = {}) {
   return {code, stderr, of, told: (name: string) => `${of(name)?.state}: ${of(name)?.detail}`};
 }
 
+const account = (name: string, text: string) =>
+  sandbox.write(`../home/config/bulk-enrich/accounts/${name}.yaml`, text);
 const live = (url: string, key = KEY) => ({BULK_ENRICH_BASE_URL: url, BULK_ENRICH_API_KEY: key});
 
 test('a service that answers: nothing is charged, the key is not shown, nothing is left behind', async () => {
@@ -105,10 +107,8 @@ test('certificates: an untrusted one is a usage error, a trusted one is describe
   expect([distrusted.code, distrusted.of('tls')?.state]).toEqual([2, 'failed']);
   const ca = sandbox.write('ca.pem', server.ca ?? '');
   const trusted = await doctor('', {...live(server.url), NODE_EXTRA_CA_CERTS: ca});
-  expect([trusted.code, trusted.of('tls')?.detail]).toEqual([
-    0,
-    expect.stringMatching(/^TLSv1\.3, certificate valid to /),
-  ]);
+  const valid = expect.stringMatching(/^TLSv1\.3, certificate valid to /);
+  expect([trusted.code, trusted.of('tls')?.detail]).toEqual([0, valid]);
 });
 
 test('a proxy is named, without its password', async () => {
@@ -174,10 +174,7 @@ test("a job's file gives the settings, and its account's limits are told", async
   expect(found.of('account')?.detail).toBe('"nightly" has no account file, so no limits of its own');
 
   const limits = 'rate: 120/m\nmax_credits_per_day: 3\nmax_credits_per_month: 40\n';
-  sandbox.write(
-    '../home/config/bulk-enrich/accounts/n.yaml',
-    `endpoint: embedded\naccount: nightly\n${limits}`,
-  );
+  account('n', `endpoint: embedded\naccount: nightly\n${limits}`);
   const limited = await doctor('--job job.yaml');
   expect(limited.told('account')).toMatch(
     /^ok: .*n\.yaml: at most 2 calls a second, 3 of 3 credits left today, 40 of 40 credits left this month/,
@@ -188,16 +185,13 @@ test("a job's file gives the settings, and its account's limits are told", async
 });
 
 test('a used-up account is a failure with the exit code of a run', async () => {
-  const account = 'endpoint: embedded\naccount: a\nmax_credits_per_day: 0\n';
-  sandbox.write('../home/config/bulk-enrich/accounts/a.yaml', account);
+  account('a', 'endpoint: embedded\naccount: a\nmax_credits_per_day: 0\n');
   const found = await doctor('--endpoint embedded --account a');
   expect([found.code, found.of('account')?.state]).toEqual([7, 'failed']);
 });
 
 test('doctor and plan tell what a limit leaves that was lowered after the spending', async () => {
-  const path = '../home/config/bulk-enrich/accounts/a.yaml';
-  const limit = (credits: number) =>
-    sandbox.write(path, `endpoint: embedded\nmax_credits_per_day: ${credits}\n`);
+  const limit = (credits: number) => account('a', `endpoint: embedded\nmax_credits_per_day: ${credits}\n`);
   limit(100);
   sandbox.write('list.csv', ips(9));
   sandbox.write('next.csv', ips(4, 20));
@@ -218,9 +212,7 @@ test('a run that holds the lock, even one whose process is stopped, is named: a 
   sandbox.write('list.csv', 'ip\n203.0.113.7\n');
   const env = live(server.url);
   server.setScript(() => reply.ok({delayMs: 60_000}));
-  const running = sandbox.start(['run', 'list.csv', '--ip', 'ip', '-o', 'out.csv', '--yes', '--quiet'], {
-    env,
-  });
+  const running = sandbox.start('run list.csv --ip ip -o out.csv --yes --quiet'.split(' '), {env});
   await until(() => server.ledger.calls === 1 || server.ledger.keySeen > 0);
   process.kill(running.pid, 'SIGSTOP');
   const locked = await doctor('-o out.csv', env);

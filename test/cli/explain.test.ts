@@ -79,19 +79,14 @@ test('rows are found by their columns, and explain shows what the next level nee
   await enrich('out.csv');
   const {said, code} = await explain('out.csv', '--where', 'row.amount == "a lot" || row.amount == "5"');
   expect(code).toBe(0);
-  expect(said.split('\n').filter(line => line.startsWith('Row'))).toEqual([
-    'Row 1: 60, high.',
-    'Row 3: 0, low.',
-  ]);
+  const found = said.split('\n').filter(line => line.startsWith('Row'));
+  expect(found).toEqual(['Row 1: 60, high.', 'Row 3: 0, low.']);
   expect(said).toContain('To be medium: 1 point fewer (enough alone: bogon).');
   expect(said).toContain('To be medium: 30 points more (enough alone: bogon, much).');
-  expect((await explain('out.csv', '--row', '4')).said).toContain(
-    'To be medium: 71 points fewer (no rule is enough alone).',
-  );
-  expect((await explain('out.csv', '--where', 'row.amount == "none"')).said).toContain(
-    'has no row where this is true',
-  );
-  expect((await explain('out.csv', '--where', 'row.amuont == "5"')).said).toContain('Did you mean "amount"?');
+  const told = async (...args: string[]) => (await explain('out.csv', ...args)).said;
+  expect(await told('--row', '4')).toContain('To be medium: 71 points fewer (no rule is enough alone).');
+  expect(await told('--where', 'row.amount == "none"')).toContain('has no row where this is true');
+  expect(await told('--where', 'row.amuont == "5"')).toContain('Did you mean "amount"?');
 });
 
 test('values are shown to a terminal, and never to anything else', async () => {

@@ -13,9 +13,7 @@ import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {opened} from '../support/opened.ts';
 
-interface Runs {
-  readonly runs: readonly RunRecord[];
-}
+type Runs = {readonly runs: readonly RunRecord[]};
 
 const service = opened(startService, beforeAll);
 const sandbox = opened(createSandbox, beforeAll);
@@ -114,15 +112,10 @@ describe('after some runs, named and unnamed, killed and resumed', () => {
   test('a summary is kept of each, without its directories', async () => {
     const {runs} = await checked<Runs>('runs', 'runs', '--json');
     const {stdout} = await here('runs', runs[0]?.run_id.slice(0, 8) ?? '');
-    expect(JSON.parse(stdout)).toMatchObject({
-      exit_code: 0,
-      input: {paths: ['list.csv']},
-      rows: {written: 30},
-    });
-    expect(await here('runs', 'nobody')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('There is no run "nobody"'),
-    });
+    const kept = {exit_code: 0, input: {paths: ['list.csv']}, rows: {written: 30}};
+    expect(JSON.parse(stdout)).toMatchObject(kept);
+    const nobody = await here('runs', 'nobody');
+    expect([nobody.code, nobody.stderr]).toEqual([2, expect.stringContaining('There is no run "nobody"')]);
   });
 
   test('spend sums up by day, job and operation', async () => {
@@ -188,13 +181,7 @@ describe('after some runs, named and unnamed, killed and resumed', () => {
 test('runs of two years and two accounts are told apart, and a killed one has no exit code', async () => {
   using other = createSandbox();
   const env = {XDG_STATE_HOME: join(other.home, 'state')};
-  const keep = (
-    more: Partial<Summary>,
-    label: string,
-    spent: number,
-    maybe_spent: number,
-    dedupe: number,
-  ) => {
+  const keep = (of: Partial<Summary>, label: string, spent: number, maybe_spent: number, dedupe: number) => {
     const {rows, lookups, calls, credits} = fullSummary();
     const summary = fullSummary({
       ...{started_at: '2025-12-31T22:00:00.000Z', job: 'nightly', drift: []},
@@ -207,7 +194,7 @@ test('runs of two years and two accounts are told apart, and a killed one has no
         account: {label, price: {per_credit: 0.5, currency: 'EUR'}},
         saved: {dedupe, store: 0, prefilter: 0, by_condition: 9},
       },
-      ...more,
+      ...of,
     });
     saveRunInHistory(summary, {env, now: Date.now, warn: sentence => expect.fail(String(sentence))});
   };

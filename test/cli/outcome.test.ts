@@ -19,12 +19,7 @@ const fileJob = whole<Job>({
   settings: {},
   ...{date: undefined, fromFile: false},
 });
-const stop: RunOutcome['stop'] = {
-  status: 'interrupted',
-  reason: 'signal',
-  exitCode: 130,
-  message: 'Stopped.',
-};
+const stop = {status: 'interrupted', reason: 'signal', exitCode: 130, message: 'Stopped.'} as const;
 
 const line = {command: 'run', inputs: ['list.csv'], flags: {}};
 

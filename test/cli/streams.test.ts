@@ -36,10 +36,8 @@ test('a reader of stdout that has seen enough is no error; a full disk is one', 
   sandbox.write('list.csv', ips(5));
   // Rows that were not read are lost, unlike the rest of a help.
   const rows = await unread(sandbox, 'run list.csv --endpoint embedded -o -', 'pipe', 'read');
-  expect(rows).toEqual({
-    code: 9,
-    said: expect.stringMatching(/^Error: The reader closed the pipe [^\n]*\n$/),
-  });
+  const said = expect.stringMatching(/^Error: The reader closed the pipe [^\n]*\n$/);
+  expect(rows).toEqual({code: 9, said});
   const full = openSync('/dev/full', 'w');
   const outcome = await unread(sandbox, 'run --help', full, 'read');
   closeSync(full);
@@ -58,10 +56,7 @@ test('rows to stdout: the files beside are those of this run, also after one who
   const {stdout} = await run('ip,note\n192.0.2.1,a\n');
   expect(stdout.trim().split('\n')).toHaveLength(2);
   expect(sandbox.files()).not.toContain('rejects.ndjson');
-  expect(JSON.parse(sandbox.read('summary.json'))).toMatchObject({
-    rows: {written: 1, rejected: 0},
-    rejects: null,
-  });
+  expect(sandbox.summary('summary.json')).toMatchObject({rows: {written: 1, rejected: 0}, rejects: null});
 });
 
 test('rows at a terminal steer it no more than messages do', async () => {
