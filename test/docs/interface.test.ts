@@ -1,6 +1,8 @@
 import {expect, test} from 'vitest';
 import {textOf} from './blocks.ts';
 
+const [ERRORS, FIELDS, SERVICE] = ['docs/errors.md', 'docs/fields.md', 'docs/service.md'];
+
 /** Clauses of the interface in its own words, and what a user reads about each: an assumption is told as one. */
 const clauses: readonly (readonly [clause: string, page: string, says: RegExp])[] = [
   ['id: Highly recommended', 'docs/guide.md', /`id=COLUMN`, as the interface highly recommends/],
@@ -11,37 +13,25 @@ const clauses: readonly (readonly [clause: string, page: string, says: RegExp])[
     'docs/guide.md',
     /first verdict of a token says `redeemed: false`, each later one `redeemed: true`/,
   ],
-  ['POST /verify redeems: condition none', 'docs/service.md', /test action ids [^.]* redeem the token/],
+  ['POST /verify redeems: condition none', SERVICE, /test action ids [^.]* redeem the token/],
   [
     'invalid_token: an invalid credential',
     'docs/guide.md',
     /may mean a bad API key or, we assume, a bad session token/,
   ],
-  [
-    'invalid_token: an invalid credential',
-    'docs/errors.md',
-    /`invalid_token`: We assume a bad session token/,
-  ],
+  ['invalid_token: an invalid credential', ERRORS, /`invalid_token`: We assume a bad session token/],
   ['token lifetime: not shown', 'docs/guide.md', /shows neither that nor how long a token lasts/],
-  ['format of a token: not shown', 'docs/errors.md', /`token_malformed`: .*we assume/],
-  [
-    '401 is documented on /intelligence/ip alone',
-    'docs/service.md',
-    /names only .* with 401 for IP addresses/,
-  ],
-  ['allowed values of strings: not shown', 'docs/fields.md', /does not show values of texts/],
-  ['numeric ranges: not shown', 'docs/fields.md', /does not show .*ranges of trust and risk scores/],
-  ['units of latitude and longitude: not shown', 'docs/fields.md', /does not show .*units of coordinates/],
+  ['format of a token: not shown', ERRORS, /`token_malformed`: .*we assume/],
+  ['401 is documented on /intelligence/ip alone', SERVICE, /names only .* with 401 for IP addresses/],
+  ['allowed values of strings: not shown', FIELDS, /does not show values of texts/],
+  ['numeric ranges: not shown', FIELDS, /does not show .*ranges of trust and risk scores/],
+  ['units of latitude and longitude: not shown', FIELDS, /does not show .*units of coordinates/],
   [
     'format of the phone request field: not shown',
-    'docs/fields.md',
+    FIELDS,
     /does not show .*the form of numbers in phone lookups \(we send E\.164\)/,
   ],
-  [
-    'which fields are always present: not shown',
-    'docs/fields.md',
-    /does not show .*or which fields always come/,
-  ],
+  ['which fields are always present: not shown', FIELDS, /does not show .*or which fields always come/],
   ['meanings beyond the names: not shown', 'docs/scoring.md', /the reasons our reading of the fields/],
   ['credit cost per operation: not shown', 'docs/cost-privacy-security.md', /The interface shows no prices/],
   [
@@ -51,7 +41,7 @@ const clauses: readonly (readonly [clause: string, page: string, says: RegExp])[
   ],
   [
     'is_bogon, validation_error: fields of the answer',
-    'docs/fields.md',
+    FIELDS,
     /only \[`createClient`\].* shows the `ip_is_bogon` of a private address, or the `phone_validation_error`/,
   ],
 ];

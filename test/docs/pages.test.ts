@@ -48,11 +48,9 @@ test.each(['README.md', 'docs/guide.md', 'docs/cost-privacy-security.md', 'docs/
 test('every flag that the pages name is one', async () => {
   using sandbox = createSandbox();
   // The last ones are those of npm, qsv, Redis and systemctl.
-  const flags = new Set(
-    '--help --help-all --job --output --version --ignore-scripts --disk-cache --save --cacert --now'.split(
-      ' ',
-    ),
-  );
+  const others =
+    '--help --help-all --job --output --version --ignore-scripts --disk-cache --save --cacert --now';
+  const flags = new Set(others.split(' '));
   for (const {name} of describeSettings())
     flags.add(`--${spellName(name, '-')}`).add(`--no-${spellName(name, '-')}`);
   const commands =

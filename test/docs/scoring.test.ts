@@ -36,10 +36,8 @@ test('the score blocks of docs/scoring.md work as they stand, in a file and in a
   const columns = ['--ip', 'ip', '--phone', 'phone', '--email', 'email', '--endpoint', 'embedded', '--force'];
   for (const block of scores) {
     box.write('rules.yaml', block);
-    box.write(
-      'job.yaml',
-      `input: in.csv\nendpoint: embedded\nip: ip\nphone: phone\nemail: email\nforce: true\n${block}`,
-    );
+    const settings = 'endpoint: embedded\nip: ip\nphone: phone\nemail: email\nforce: true\n';
+    box.write('job.yaml', `input: in.csv\n${settings}${block}`);
     const byFile = await runHere(box, ['run', 'in.csv', ...columns, '--score', 'rules.yaml']);
     const written = box.read('in.enriched.csv');
     const byJob = await runHere(box, ['run', '--job', 'job.yaml']);

@@ -6,17 +6,10 @@ import {checkSettings, createSettingLocator} from '../../src/job/parse.ts';
 import {newDirectory} from '../support/new-directory.ts';
 
 function job(inputs: readonly string[], output?: string, given: object = {}, fromFile = false) {
-  const {
-    name: _,
-    input: __,
-    output: ___,
-    ...settings
-  } = checkSettings(undefined, {endpoint: 'embedded', ...given});
-  return resolveJob(
-    {inputs, output, settings, fromFile, placeOf: createSettingLocator(undefined, {})},
-    {},
-    false,
-  );
+  const checked = checkSettings(undefined, {endpoint: 'embedded', ...given});
+  const {name: _, input: __, output: ___, ...settings} = checked;
+  const placeOf = createSettingLocator(undefined, {});
+  return resolveJob({inputs, output, settings, fromFile, placeOf}, {}, false);
 }
 
 describe('where the output goes', () => {
@@ -44,10 +37,8 @@ describe('where the output goes', () => {
       state: 'signups.enriched.csv.run',
     });
     const named = {summary: 's.json', rejects: 'r.ndjson', state: 'st'};
-    expect(job(['signups.csv'], 'out/o.csv', named)).toMatchObject({
-      output: {kind: 'file', name: 'out/o.csv'},
-      paths: named,
-    });
+    const output = {kind: 'file', name: 'out/o.csv'};
+    expect(job(['signups.csv'], 'out/o.csv', named)).toMatchObject({output, paths: named});
   });
 
   test.each(['-', '/dev/stdout'])('%s is streamed, and leaves only the files that the job names', output => {

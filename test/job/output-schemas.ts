@@ -13,14 +13,17 @@ const whole = z.int().min(0);
 const credits = z.number().min(0);
 const time = z.iso.datetime();
 
-const plannedColumn = z.object({operation: z.string(), column: z.string(), how: z.string()});
+const listOf = <T extends z.core.$ZodLooseShape>(shape: T) => z.array(z.object(shape));
+
+const plannedColumn = {operation: z.string(), column: z.string(), how: z.string()};
+const faults = listOf({code: z.string(), count: whole, rows: z.array(whole)});
 
 const planSchema = z.object({
   format: z.enum(['csv', 'ndjson']),
-  columns: z
-    .array(plannedColumn)
-    .describe('Columns that a run uses, also for countries and for values sent with a token.'),
-  left_out: z.array(plannedColumn).describe('Columns that look like values to look up, but are left out.'),
+  columns: listOf(plannedColumn).describe(
+    'Columns that a run uses, also for countries and for values sent with a token.',
+  ),
+  left_out: listOf(plannedColumn).describe('Columns that look like values to look up, but are left out.'),
   rows: whole,
   rejected: whole.describe("Records that can't be read."),
   lookups: z.partialRecord(
@@ -37,8 +40,8 @@ const planSchema = z.object({
       conditional: whole.describe('Calls that depend on a condition (when).'),
     }),
   ),
-  errors: z.array(z.object({code: z.string(), count: whole, rows: z.array(whole)})),
-  repairs: z.array(z.object({code: z.string(), count: whole, rows: z.array(whole)})),
+  errors: faults,
+  repairs: faults,
   credits: z.object({
     at_least: credits,
     all_sent_once: credits.describe('Credits if all conditions are true and no call is sent again.'),
@@ -62,20 +65,18 @@ const planSchema = z.object({
 const runsSchema = z.object({since: time, runs: z.array(runRecordSchema)});
 
 const doctorSchema = z.object({
-  checks: z.array(
-    z.object({
-      name: z.string(),
-      state: z.enum(['ok', 'warning', 'failed', 'skipped']).describe('Skipped: not tried.'),
-      detail: z.string(),
-      exitCode: whole.optional().describe('Exit code of a run with this failure.'),
-    }),
-  ),
+  checks: listOf({
+    name: z.string(),
+    state: z.enum(['ok', 'warning', 'failed', 'skipped']).describe('Skipped: not tried.'),
+    detail: z.string(),
+    exitCode: whole.optional().describe('Exit code of a run with this failure.'),
+  }),
 });
 
 const storeStatsSchema = z.object({
   directory: z.string(),
   bytes: whole.describe('Size of the file; 0 if it does not exist.'),
-  answers: z.array(z.object({operation: z.string(), answers: whole, oldest: time, newest: time})),
+  answers: listOf({operation: z.string(), answers: whole, oldest: time, newest: time}),
 });
 
 const member = {
@@ -91,31 +92,16 @@ const fleetStatusSchema = z.object({
     .string()
     .optional()
     .describe('Protocol and endpoint. Missing if there is no worker and no run.'),
-  workers: z.array(
-    z.object({
-      ...member,
-      concurrency: whole,
-      inFlight: whole,
-      chunks: whole,
-      clockAheadMs: z.number(),
-      calls: z.record(z.string(), whole).describe('Calls by outcome.'),
-    }),
-  ),
+  workers: listOf({
+    ...{...member, concurrency: whole, inFlight: whole, chunks: whole, clockAheadMs: z.number()},
+    calls: z.record(z.string(), whole).describe('Calls by outcome.'),
+  }),
   unreadable: z.array(z.string()).describe('Ids of members that can’t be read, which are skipped.'),
-  runs: z.array(
-    z.object({
-      ...member,
-      job: z.string().optional(),
-      runId: z.string(),
-      rate: z.string(),
-      rows: whole,
-      out: whole.describe('Values that workers have or wait for.'),
-      calls: whole,
-      spent: credits,
-      maybeSpent: credits,
-      limit: credits.nullable(),
-    }),
-  ),
+  runs: listOf({
+    ...{...member, job: z.string().optional(), runId: z.string(), rate: z.string(), rows: whole},
+    out: whole.describe('Values that workers have or wait for.'),
+    ...{calls: whole, spent: credits, maybeSpent: credits, limit: credits.nullable()},
+  }),
   chunks: z.object({waiting: whole, active: whole}),
   closedMs: z.number().describe('Milliseconds until calls are sent again, after throttling.'),
 });
@@ -130,13 +116,10 @@ const spent = {
 const spendSchema = z.object({
   since: time,
   by: z.enum(['day', 'job', 'operation']),
-  groups: z.array(
-    z.object({
-      name: z.string().describe('The day (UTC), the job (or list, if it has no name), or the operation.'),
-      runs: whole,
-      ...spent,
-    }),
-  ),
+  groups: listOf({
+    name: z.string().describe('The day (UTC), the job (or list, if it has no name), or the operation.'),
+    ...{runs: whole, ...spent},
+  }),
   total: z.object({runs: whole, ...spent}),
 }) satisfies z.ZodType<Spend>;
 

@@ -20,10 +20,8 @@ it('patterns stand for the files that match, sorted; other paths stay as they ar
 it('{date} is the day in UTC', () => {
   expect(utcDate(Date.UTC(2026, 0, 31, 23, 59))).toBe('2026-01-31');
   expect(fillDate('in/{date}/x-{date}.csv', '2026-01-31')).toBe('in/2026-01-31/x-2026-01-31.csv');
-  expect([mentionsDate([undefined, 'a.csv']), mentionsDate([undefined, 'a-{date}.csv'])]).toEqual([
-    false,
-    true,
-  ]);
+  const mentions = ['a.csv', 'a-{date}.csv'].map(name => mentionsDate([undefined, name]));
+  expect(mentions).toEqual([false, true]);
 });
 
 it('run takes patterns and dates in all of its paths', async () => {
@@ -35,10 +33,8 @@ it('run takes patterns and dates in all of its paths', async () => {
   expect((await runHere(sandbox, args.split(' '))).code).toBe(0);
   const [, ...rows] = sandbox.read('out-2026-01-31.csv').trimEnd().split('\n');
   expect(rows.map(line => line.split(',')[0])).toEqual(['192.0.2.31', '192.0.2.131']);
-  expect(sandbox.summary('out-2026-01-31.summary.json').input.paths).toEqual([
-    'in/2026-01-31-a.csv',
-    'in/2026-01-31-b.csv',
-  ]);
+  const {paths} = sandbox.summary('out-2026-01-31.summary.json').input;
+  expect(paths).toEqual(['in/2026-01-31-a.csv', 'in/2026-01-31-b.csv']);
 });
 
 it('on Windows the user’s directories are below %LOCALAPPDATA%, and a directory is not synced', () => {

@@ -22,7 +22,10 @@ const rules = [
   {...rule, reason: 'trial', shadow: true},
   {...rule, reason: 'plain'},
 ];
+const refused = {...ip, refused_in_a_row: 10, stale: 7};
 const points = Array.from({length: 241}, (_, n) => n);
+const latency = {latency_p50_ms: points, latency_p95_ms: points};
+const rising = {calls: points, rows: points, in_flight: points, ...latency};
 
 /** Summaries that differ from the full one in these parts. */
 const CASES: Readonly<Record<string, Partial<Summary>>> = {
@@ -69,20 +72,12 @@ const CASES: Readonly<Record<string, Partial<Summary>>> = {
       ...{latency_p50_ms: [1, 1, 1], latency_p95_ms: [2, null, 2]},
     },
   },
-  'many stretches, and a last one that no step ends at': {
-    timeline: {
-      ...{ms: points.map(() => 1_000), calls: points, rows: points, in_flight: points},
-      ...{latency_p50_ms: points, latency_p95_ms: points},
-    },
-  },
+  'many stretches, and a last one that no step ends at': {timeline: {...rising, ms: points.map(() => 1_000)}},
   'trouble of calls, and with the store': {
     calls: {...calls, by_status: {200: 9, 204: 1, 301: 2}, by_error: {}, oddities: ['Odd.']},
     store: {trouble: 'SQLITE_BUSY', not_looked_up: 5, perhaps_paid_again: 3, not_stored: 2},
   },
-  'values that were refused in a row': {
-    reason: 'refused_in_a_row',
-    lookups: {ip: {...ip, refused_in_a_row: 10, stale: 7}},
-  },
+  'values that were refused in a row': {reason: 'refused_in_a_row', lookups: {ip: refused}},
   'many codes, of which some rows are not named': {
     errors: Array.from({length: 23}, (_, n) => ({
       ...{code: `ip.code_${n}`, count: 3, rows: n === 1 ? [1, 2] : [1, 2, 3]},
@@ -98,9 +93,7 @@ const textOf = (summary: Summary) =>
   `${renderMarkdown(buildReport(summary))}\n${renderMetrics(summary).replace(/\{job_name="[^"]*",?/g, '{')}`;
 
 test('reports and metrics of all kinds of runs (UPDATE=1 writes them)', () => {
-  const others = Object.entries(CASES).map(
-    ([name, changes]) => [name, textOf(fullSummary(changes))] as const,
-  );
+  const others = Object.entries(CASES).map(([name, of]) => [name, textOf(fullSummary(of))] as const);
   expectTexts(join(import.meta.dirname, 'figures.txt'), [
     ['something of everything', textOf(fullSummary())],
     ['stopped before its first row, without figures', textOf(bareSummary())],
@@ -123,11 +116,5 @@ test.each(Object.entries(CASES))('the HTML page tells what the Markdown tells: %
   expect(page).toContain(`<h1>${title}</h1>`);
 });
 
-const entities: Readonly<Record<string, string>> = {
-  '&': 'amp',
-  '<': 'lt',
-  '>': 'gt',
-  '"': 'quot',
-  "'": '#39',
-};
-const escaped = (text: string) => text.replace(/[&<>"']/g, character => `&${entities[character]};`);
+const entity: Readonly<Record<string, string>> = {'&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": '#39'};
+const escaped = (text: string) => text.replace(/[&<>"']/g, character => `&${entity[character]};`);

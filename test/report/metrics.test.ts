@@ -7,11 +7,7 @@ import {renderMetrics, renderUnstartedMetrics} from '../../src/report/render/met
 import {lacks} from '../support/real-parts.ts';
 import {bareSummary, fullSummary} from './summaries.ts';
 
-interface Metric {
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
+type Metric = Readonly<{name: string; labels: Readonly<Record<string, string>>; value: number}>;
 
 /** Reads the exposition format strictly, as the collector does, which drops a file with any fault. */
 function parse(text: string): Metric[] {
@@ -66,10 +62,8 @@ test.skipIf(lacks('promtool'))('promtool finds nothing wrong', () => {
     expect(spawnSync('promtool', ['check', 'metrics'], {input}).output.join('')).toBe('');
 });
 
-const BUSY_WORKER = {
-  report: {concurrency: 4, inFlight: 1, chunks: 2, calls: {answered: 3}, clockAheadMs: 0},
-  hasRedis: true,
-};
+const report = {concurrency: 4, inFlight: 1, chunks: 2, calls: {answered: 3}, clockAheadMs: 0};
+const BUSY_WORKER = {report, hasRedis: true};
 const FLEET = {closedMs: 1_500, waiting: 7};
 
 test('the rules that promtool holds, without it: labels of summaries and histograms, names and units', () => {
@@ -88,18 +82,18 @@ test('a run that could not begin has the version, and how it ended', () => {
   expect(find(metrics, 'last_run_exit_code')).toBe(2);
 });
 
+const lastSuccess = (text: string) => find(parse(text), 'last_success_timestamp_seconds');
+
 test('the time of the last success outlives failures, for each job by itself', () => {
   const good = renderMetrics(fullSummary({exit_code: 0, finished_at: '2026-01-04T02:00:00.000Z'}));
   const bad = renderMetrics(fullSummary({exit_code: 5}), good);
   const worse = renderMetrics(fullSummary({exit_code: 6}), bad);
   const at = Date.parse('2026-01-04T02:00:00.000Z') / 1_000;
-  expect(find(parse(worse), 'last_success_timestamp_seconds')).toBe(at);
+  expect(lastSuccess(worse)).toBe(at);
   expect(find(parse(worse), 'last_run_success')).toBe(0);
   const other = renderMetrics(fullSummary({job: 'other', exit_code: 5}), good);
-  expect(find(parse(other), 'last_success_timestamp_seconds')).toBeUndefined();
-  expect(
-    find(parse(renderMetrics(fullSummary({exit_code: 5}), 'garbage')), 'last_success_timestamp_seconds'),
-  ).toBeUndefined();
+  expect(lastSuccess(other)).toBeUndefined();
+  expect(lastSuccess(renderMetrics(fullSummary({exit_code: 5}), 'garbage'))).toBeUndefined();
 });
 
 test('a night with gaps has written its output, as a schedule takes it: a success that is not complete', () => {
@@ -108,9 +102,8 @@ test('a night with gaps has written its output, as a schedule takes it: a succes
     return [find(metrics, 'last_run_success'), find(metrics, 'last_run_complete')];
   };
   expect([of(0), of(3), of(4), of(5)].join(' ')).toBe('1,1 1,0 0,0 0,0');
-  expect(find(parse(renderMetrics(fullSummary({exit_code: 3}))), 'last_success_timestamp_seconds')).toBe(
-    Date.parse(fullSummary().finished_at) / 1_000,
-  );
+  const at = Date.parse(fullSummary().finished_at) / 1_000;
+  expect(lastSuccess(renderMetrics(fullSummary({exit_code: 3})))).toBe(at);
 });
 
 test('labels are escaped', () => {
@@ -119,16 +112,12 @@ test('labels are escaped', () => {
 });
 
 test('docs/reports.md names every metric, and no other', () => {
-  const texts = [
-    renderMetrics(fullSummary({unfinished_days: []})),
-    workerMetrics(BUSY_WORKER, FLEET),
-    ACCOUNT_LIMITS,
-  ];
+  // Only an account with limits has the last one.
+  const limits = '# HELP bulk_enrich_run_account_credits x';
+  const run = renderMetrics(fullSummary({unfinished_days: []}));
+  const texts = [run, workerMetrics(BUSY_WORKER, FLEET), limits];
   const names = texts.flatMap(text => [...text.matchAll(/^# HELP (\S+)/gm)].map(([, name]) => name));
   const page = readFileSync(new URL('../../docs/reports.md', import.meta.url), 'utf8');
   const documented = [...page.matchAll(/`(bulk_enrich_\w+)`/g)].map(([, name]) => name);
   expect([...new Set(documented)].sort()).toEqual([...new Set(names)].sort());
 });
-
-/** Only an account with limits has this one. */
-const ACCOUNT_LIMITS = '# HELP bulk_enrich_run_account_credits x';

@@ -7,7 +7,6 @@ import {
   formatMoment,
   formatPercent,
 } from '../../src/report/format.ts';
-
 import {drawLines, renderHtml, roundUp} from '../../src/report/render/html.ts';
 import {renderMarkdown} from '../../src/report/render/markdown.ts';
 import {reasonMeanings} from '../../src/report/sections/risk-section.ts';
@@ -31,11 +30,7 @@ const hostile = fullSummary({
   fields: {[EVIL]: {[EVIL]: {present: 1, true: 1}}},
   top: {networks: {counted: 5, missed_at_most: 1, names: [{name: EVIL, count: 5}]}},
   drift: [{what: EVIL, now: 1, usual: 0, runs: 3}],
-  risk: {
-    ...(fullSummary().risk as NonNullable<Summary['risk']>),
-    reasons: {[EVIL]: 1},
-    missing: {[EVIL]: 1},
-  },
+  risk: {...(fullSummary().risk as NonNullable<Summary['risk']>), reasons: {[EVIL]: 1}, missing: {[EVIL]: 1}},
 });
 
 const html = (summary: Summary) => renderHtml(buildReport(summary));

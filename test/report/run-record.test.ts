@@ -38,17 +38,13 @@ test('a record has all that the run spent and saved, its price, and the names of
 });
 
 test('a run under way, or killed, has no exit code; the embedded service is no address', () => {
-  const summary = fullSummary({
-    reason: UNFINISHED_REASON,
-    endpoint: {kind: 'embedded', base_url: 'http://127.0.0.1:1'},
-  });
+  const endpoint = {kind: 'embedded', base_url: 'http://127.0.0.1:1'};
+  const summary = fullSummary({reason: UNFINISHED_REASON, endpoint});
   expect(makeRunRecord(summary)).toMatchObject({exit_code: null, account: {endpoint: 'embedded'}});
 });
 
 test('the summary in the history names no directory, not of rejects either', () => {
-  const whole = fullSummary({
-    rejects: {path: 'secret/rejects.csv', bytes: 1, sha256: 'ab'.repeat(32)},
-  });
+  const whole = fullSummary({rejects: {path: 'secret/rejects.csv', bytes: 1, sha256: 'ab'.repeat(32)}});
   const kept = stripDirectories(whole);
   expect(kept).toMatchObject({
     input: {paths: ['signups-2026-01-05.csv']},
@@ -58,9 +54,7 @@ test('the summary in the history names no directory, not of rejects either', () 
   expect(JSON.stringify(kept)).not.toMatch(/secret|exports/);
 });
 
-afterEach(() => {
-  vi.unstubAllEnvs();
-});
+afterEach(() => void vi.unstubAllEnvs());
 
 const spent = (spent: number, maybe_spent = 0): Pick<RunRecord, 'calls' | 'credits'> => ({
   calls: 1,

@@ -1,38 +1,26 @@
 import {existsSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {beforeAll, describe, expect, test} from 'vitest';
 import {readRunSummaries} from '../../src/run/end/history.ts';
 import {isCompleteRun} from '../../src/run/exit.ts';
-import {type ApiServer, startApiServer} from '../support/api-server.ts';
+import {startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
+import {opened} from '../support/opened.ts';
 import {startPingServer} from '../support/ping-server.ts';
 
 const KEY = 'key-that-must-not-leak-0123456789';
-let server: ApiServer;
-
-beforeAll(async () => {
-  server = await startApiServer({key: KEY});
-});
-afterAll(() => server.close());
+const server = opened(() => startApiServer({key: KEY}), beforeAll);
 
 /** Rows whose every value can be told from any text of a report. */
-const row = (n: number) => ({
-  email: `person${n}@example.com`,
-  ip: `198.51.100.${n}`,
-  phone: `+1202555${1000 + n}`,
-});
+const row = (n: number) => [`person${n}@example.com`, `198.51.100.${n}`, `+1202555${1000 + n}`];
 const list = (rows: number) =>
-  ['email,ip,phone', ...Array.from({length: rows}, (_, n) => Object.values(row(n + 1)).join(','))].join('\n');
+  ['email,ip,phone', ...Array.from({length: rows}, (_, n) => row(n + 1).join(','))].join('\n');
 const site = (rows = 5, files: Readonly<Record<string, string>> = {}) =>
   createSandbox({'in.csv': list(rows), ...files});
 
-const env = (more: Record<string, string> = {}) => ({
-  BULK_ENRICH_BASE_URL: server.url,
-  BULK_ENRICH_API_KEY: KEY,
-  ...more,
-});
+const env = (more: object) => ({BULK_ENRICH_BASE_URL: server.url, BULK_ENRICH_API_KEY: KEY, ...more});
 const run = (sandbox: Sandbox, flags: string, more: Record<string, string> = {}) =>
   runHere(sandbox, `run in.csv --rate unlimited ${flags}`, {env: env(more)});
 
@@ -75,7 +63,7 @@ describe('--report and --metrics', () => {
     const made = ['out.html', 'out.MD', 'out.prom', 'step.md', 'in.enriched.summary.json'].map(sandbox.read);
     const texts = [...made, ...health.texts, ...health.pings, html.stderr, markdown.stderr].join('\n');
     expect(texts).not.toContain(KEY);
-    for (const value of Array.from({length: 12}, (_, n) => Object.values(row(n + 1))).flat())
+    for (const value of Array.from({length: 12}, (_, n) => row(n + 1)).flat())
       expect(texts.includes(value) || texts.includes(value.split('@')[0] as string), value).toBe(false);
     expect(sandbox.files().filter(name => name.includes('.tmp'))).toEqual([]);
   });
@@ -196,20 +184,15 @@ describe('drift', () => {
     expect(stderr).toMatch(
       /^30 rows written.* It differs from the job's last runs by more than drift allows\./m,
     );
-    expect(sandbox.summary('out.summary.json')).toMatchObject({
-      status: 'completed',
-      reason: 'drift',
-      exit_code: 4,
-    });
+    const ended = {status: 'completed', reason: 'drift', exit_code: 4};
+    expect(sandbox.summary('out.summary.json')).toMatchObject(ended);
     expect(sandbox.read('out.csv').split('\n').length).toBeGreaterThan(30);
     expect(existsSync(sandbox.path('out.csv.run'))).toBe(false);
     // The user's own condition is named first.
     sandbox.write('job.yaml', JOB('nightly', 'store: false\ndrift: fail 10%\nfail_if: rows.read > 29'));
     expect((await vpnNight(sandbox)).code).toBe(4);
-    expect(sandbox.summary('out.summary.json')).toMatchObject({
-      reason: 'fail_if',
-      drift: expect.arrayContaining([expect.objectContaining({what: 'ip.is_vpn'})]),
-    });
+    const drift = expect.arrayContaining([expect.objectContaining({what: 'ip.is_vpn'})]);
+    expect(sandbox.summary('out.summary.json')).toMatchObject({reason: 'fail_if', drift});
   });
 
   test('drift: off, or a job without a name, is compared with nothing; the share is a part of the setting', async () => {
