@@ -8,10 +8,8 @@ async function offered(...words: readonly string[]): Promise<string> {
   const {stdout} = await sandbox.run(['completion', 'bash']);
   sandbox.write('completion.bash', stdout);
   const line = `. ./completion.bash; COMP_WORDS=(bulk-enrich "$@"); COMP_CWORD=$#; _bulk_enrich; echo "\${COMPREPLY[*]}"`;
-  return execFileSync('bash', ['-c', line, 'bash', ...words], {
-    cwd: sandbox.directory,
-    encoding: 'utf8',
-  }).trim();
+  const args = ['-c', line, 'bash', ...words];
+  return execFileSync('bash', args, {cwd: sandbox.directory, encoding: 'utf8'}).trim();
 }
 
 test.each([

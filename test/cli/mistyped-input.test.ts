@@ -21,11 +21,8 @@ async function runWith(sandbox: Sandbox, list: string) {
 test('a list that is missing is named before the run is loaded', async () => {
   using sandbox = createSandbox({'signups.csv': 'ip\n192.0.2.1\n'});
   const mistyped = await runWith(sandbox, 'signup.csv');
-  expect(mistyped).toEqual({
-    code: 8,
-    stderr: expect.stringContaining('Did you mean "signups.csv"?'),
-    loaded: [],
-  });
+  const stderr = expect.stringContaining('Did you mean "signups.csv"?');
+  expect(mistyped).toEqual({code: 8, stderr, loaded: []});
   expect((await runWith(sandbox, 'signups.csv')).loaded).toContain('libsql');
 });
 

@@ -6,25 +6,20 @@ import {runHere} from '../support/main.ts';
 
 const IPS = Array.from({length: 9}, (_, n) => `192.0.2.${n}`);
 const LIST = `ip,token\n${[...IPS, ...IPS].map((ip, n) => `${ip},token-${n % 4}\n`).join('')}`;
+const VERDICT = ['--verdict', 'token=token,action=a'];
 
 test.each<[string, readonly string[], {limit: number; need: number; calls: number; lost?: number}]>([
   ['with an answer store', [], {limit: 2, need: 9, calls: 9}],
   ['without one', ['--no-store'], {limit: 2, need: 9, calls: 9}],
   ['at another price', ['--cost', 'ip=1.5'], {limit: 4, need: 14, calls: 9}],
   // Each row of a token has a verdict of its own.
-  ['with verdicts', ['--verdict', 'token=token,action=a'], {limit: 5, need: 27, calls: 27}],
-  [
-    'with verdicts, without a store',
-    ['--no-store', '--verdict', 'token=token,action=a'],
-    {limit: 5, need: 27, calls: 27},
-  ],
+  ['with verdicts', VERDICT, {limit: 5, need: 27, calls: 27}],
+  ['with verdicts, without a store', ['--no-store', ...VERDICT], {limit: 5, need: 27, calls: 27}],
   ['with calls that brought no answer', [], {limit: 4, need: 11, calls: 11, lost: 2}],
 ])(
   'a run that stops at its limit names what all rows need, %s',
   async (_, flags, {limit, need, calls, lost = 0}) => {
-    await using service = await startService({
-      script: ({call}) => (call <= lost ? reply.drop() : undefined),
-    });
+    await using service = await startService({script: ({call}) => (call <= lost ? reply.drop() : undefined)});
     using sandbox = createSandbox();
     sandbox.write('list.csv', LIST);
     const run = (...words: readonly string[]) => runHere(sandbox, ['run', ...words], {env: service.env});

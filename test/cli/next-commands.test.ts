@@ -25,10 +25,8 @@ test.each([
   const bin = sandbox.path('bin');
   const env = {HOME: sandbox.directory, EDITOR: `${bin}/editor`, PATH: `${bin}:${process.env.PATH}`};
   const sh = (command: string) => {
-    const {status, stdout, stderr} = spawnSync('sh', ['-c', command], {
-      ...{cwd: sandbox.directory, env},
-      encoding: 'utf8',
-    });
+    const options = {cwd: sandbox.directory, env, encoding: 'utf8'} as const;
+    const {status, stdout, stderr} = spawnSync('sh', ['-c', command], options);
     return {status, said: stdout + stderr};
   };
   const {status, said} = sh(`bulk-enrich run ${list} --endpoint embedded --max-rejects 100%`);

@@ -8,10 +8,8 @@ const heading = {heading: 'Wrong:', most: 2, allIn: 'the summary', settings: {}}
 test('a code is followed by its words, which are broken between words', () => {
   const lines = formatTroubles(heading, [{code: 'phone.country_unknown', count: 3, rows: [4, 5, 6]}], 50);
   const [first, ...broken] = lines.slice(1);
-  expect([lines[0], first]).toEqual([
-    'Wrong:',
-    expect.stringMatching(/^ {2}3 × phone\.country_unknown, rows 4, 5, 6: \S/),
-  ]);
+  expect(lines[0]).toBe('Wrong:');
+  expect(first).toMatch(/^ {2}3 × phone\.country_unknown, rows 4, 5, 6: \S/);
   expect(broken.length).toBeGreaterThan(1);
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(50);
   for (const line of broken) expect(line).toMatch(/^ {4}\S.*\S$/);

@@ -40,6 +40,8 @@ const selects = (selector: Selector | undefined, labels: Labels) =>
 /** Kinds of volumes that the restricted profile allows. */
 const VOLUMES = /^(configMap|csi|downwardAPI|emptyDir|ephemeral|persistentVolumeClaim|projected|secret)$/;
 
+const HELD = {readOnlyRootFilesystem: true, allowPrivilegeEscalation: false, capabilities: {drop: ['ALL']}};
+
 describe.each([
   ['fleet/kubernetes.yaml', fleet],
   ['schedule/kubernetes-cronjob.yaml', alone],
@@ -55,11 +57,7 @@ describe.each([
         seccompProfile: {type: 'RuntimeDefault'},
       });
       for (const {securityContext} of [...spec.containers, ...(spec.initContainers ?? [])])
-        expect(securityContext).toEqual({
-          readOnlyRootFilesystem: true,
-          allowPrivilegeEscalation: false,
-          capabilities: {drop: ['ALL']},
-        });
+        expect(securityContext).toEqual(HELD);
       for (const {name: __, ...source} of spec.volumes) expect(Object.keys(source)[0]).toMatch(VOLUMES);
       for (const host of ['hostNetwork', 'hostPID', 'hostIPC']) expect(spec).not.toHaveProperty(host);
       expect(spec.automountServiceAccountToken).toBe(false);

@@ -4,10 +4,7 @@ import {parseAllDocuments} from 'yaml';
 
 export type Labels = Readonly<Record<string, string>>;
 
-interface Named {
-  readonly name: string;
-  readonly [more: string]: unknown;
-}
+type Named = {readonly name: string; readonly [more: string]: unknown};
 
 interface Container {
   readonly image: string;

@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {exitCodes} from '../../src/errors.ts';
 import {newDirectory} from '../support/new-directory.ts';
-import {manifestsOf, type Pod} from './manifests.ts';
+import {type Manifests, manifestsOf, type Pod} from './manifests.ts';
 
 const within = newDirectory();
 const read = (name: string) => readFileSync(new URL(`../../jobs/${name}`, import.meta.url), 'utf8');
@@ -22,11 +22,9 @@ interface JobSpec {
   readonly template: Pick<Pod, 'spec'>;
 }
 
+const cronJobIn = (manifests: Manifests) => manifests.find(({kind}) => kind === 'CronJob');
 const cronJobs = ['schedule/kubernetes-cronjob.yaml', 'fleet/kubernetes.yaml'].map(
-  (name): readonly [string, JobSpec] => [
-    name,
-    manifestsOf(name).find(({kind}) => kind === 'CronJob').spec.jobTemplate.spec,
-  ],
+  (name): readonly [string, JobSpec] => [name, cronJobIn(manifestsOf(name)).spec.jobTemplate.spec],
 );
 
 function start({template}: JobSpec, ...args: readonly string[]) {
@@ -102,10 +100,8 @@ describe.each(cronJobs)('the CronJob of %s', (_, job) => {
   });
 
   test('resumes after a disruption with any exit code, and does not count it as a failure', () => {
-    expect(job.podFailurePolicy.rules[0]).toEqual({
-      action: 'Ignore',
-      onPodConditions: [{type: 'DisruptionTarget'}],
-    });
+    const ignored = {action: 'Ignore', onPodConditions: [{type: 'DisruptionTarget'}]};
+    expect(job.podFailurePolicy.rules[0]).toEqual(ignored);
     expect(job.backoffLimit).toBeGreaterThan(6);
   });
 

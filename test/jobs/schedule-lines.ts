@@ -7,9 +7,7 @@ import {cronEnv, gitHubEnv} from './environments.ts';
 import type {Site} from './site.ts';
 
 /** A command line as a scheduler starts it, and where. */
-export interface Line extends Place {
-  readonly command: string;
-}
+export type Line = Place & {readonly command: string};
 
 /** The example's places and addresses in a test. */
 type Places = Readonly<Record<string, string>>;
@@ -101,10 +99,8 @@ export function workflowLine(site: Site, url: string | undefined): Line {
   const steps = parse(text).jobs.enrich.steps as {run?: string; env?: Record<string, string>}[];
   const step = steps.find(({run}) => run?.includes('bulk-enrich'));
   const writing = steps.find(({env}) => env?.KEY !== undefined);
-  execFileSync('bash', ['-c', writing?.run ?? 'false'], {
-    env: {RUNNER_TEMP: site.root, ...writing?.env},
-    stdio: 'ignore',
-  });
+  const env = {RUNNER_TEMP: site.root, ...writing?.env};
+  execFileSync('bash', ['-c', writing?.run ?? 'false'], {env, stdio: 'ignore'});
   const PATH = `${cronEnv(site).PATH}:${process.env.PATH}`;
   return {command: step?.run ?? '', env: {HOME: site.home, PATH, ...gitHubEnv(site), ...step?.env}};
 }

@@ -14,9 +14,8 @@ it.each(['crontab', 'bulk-enrich.service', 'kubernetes-cronjob.yaml', 'github-ac
   name => {
     const files = [...read(name).matchAll(/--job[, ]+([\w./-]+\.yaml)/g)].map(match => match[1] ?? '');
     expect(files.length).toBeGreaterThan(0);
-    for (const file of files) {
+    for (const file of files)
       expect(existsSync(new URL(`../../jobs/${file.replace(/^\/?jobs\//, '')}`, import.meta.url))).toBe(true);
-    }
   },
 );
 
@@ -26,10 +25,8 @@ it('a release is published once the whole suite holds on each line of Node that 
   const {lines, publish} = workflow('release');
   expect(lines.strategy.matrix.node).toEqual(workflow('pull-request').linux.strategy.matrix.node);
   const commands = lines.steps.flatMap(({run}: {run?: string}) => run ?? []);
-  expect([commands, publish.needs]).toEqual([
-    ['npm ci', 'npm test', 'npm run test:slow'],
-    ['check', 'lines'],
-  ]);
+  expect(commands).toEqual(['npm ci', 'npm test', 'npm run test:slow']);
+  expect(publish.needs).toEqual(['check', 'lines']);
 });
 
 it('the workflow keeps the answers between runs, also when the job fails', () => {
@@ -72,10 +69,8 @@ it.skipIf(lacks('systemd'))('systemd finds the service well confined: an exposur
 
 it.skipIf(lacks('actionlint'))('actionlint finds nothing wrong with the workflow', () => {
   const path = fileURLToPath(new URL('../../jobs/schedule/github-actions.yaml', import.meta.url));
-  expect(spawnSync('actionlint', ['-no-color', path], {encoding: 'utf8'})).toMatchObject({
-    status: 0,
-    stdout: '',
-  });
+  const ended = spawnSync('actionlint', ['-no-color', path], {encoding: 'utf8'});
+  expect(ended).toMatchObject({status: 0, stdout: ''});
 });
 
 it('the examples pin what they fetch: actions by commit, images by digest', () => {

@@ -17,19 +17,11 @@ const within = newDirectory();
 const pathOf = (name: string) => fileURLToPath(new URL(`../../../${name}`, import.meta.url));
 const read = (name: string) => readFileSync(pathOf(name), 'utf8');
 
-type Alert = {
-  readonly alert: string;
-  readonly expr: string;
-  readonly annotations: {readonly runbook: string};
-};
+type Alert = Readonly<{alert: string; expr: string; annotations: {readonly runbook: string}}>;
 const alerts: readonly Alert[] = parse(read('jobs/monitoring/alerts.yaml')).groups.flatMap(
   ({rules}: {rules: Alert[]}) => rules,
 );
-type Panel = {
-  readonly id: number;
-  readonly title: string;
-  readonly gridPos: Readonly<Record<'x' | 'y' | 'w' | 'h', number>>;
-};
+type Panel = Readonly<{id: number; title: string; gridPos: Readonly<Record<'x' | 'y' | 'w' | 'h', number>>}>;
 const panels: readonly (Panel & {readonly targets?: readonly Alert[]})[] = JSON.parse(
   read('jobs/monitoring/dashboard.json'),
 ).panels;
