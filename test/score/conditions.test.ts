@@ -4,17 +4,19 @@ import {compileLookupConditions} from '../../src/score/conditions.ts';
 import {makeRunFacts} from '../../src/score/run-facts.ts';
 import {format, scorer, targets, view} from './score-helpers.ts';
 
+type Rule = Parameters<typeof scorer>[1];
+
 /** These lookups, each with its condition, by the names of their columns. */
 function waterfall(
   of: Parameters<typeof targets>[0],
   whens: Readonly<Record<string, string>>,
-  rules?: Parameters<typeof scorer>[0],
+  ...rules: Rule[]
 ) {
   const all = targets(of).map((target): Target => {
     const when = whens[target.column];
     return when === undefined ? target : {...target, when};
   });
-  const score = rules && {...scorer(rules, all), reads: []};
+  const score = rules.length > 0 ? {...scorer(all, ...rules), reads: []} : undefined;
   const made = compileLookupConditions(
     all,
     format,
@@ -72,12 +74,10 @@ describe('of several columns of one operation', () => {
 });
 
 test('the score that decides is the one of the answers so far, and is a number even if one failed', () => {
-  const rules: Parameters<typeof scorer>[0] = [
-    ['ip.is_vpn', 25, 'vpn'],
-    ['email.is_valid == false', 40, 'mail'],
-  ];
+  const vpn: Rule = ['ip.is_vpn', 25, 'vpn'];
+  const mail: Rule = ['email.is_valid == false', 40, 'mail'];
   const of = {ip: ['ip'], email: ['email'], phone: ['phone']};
-  const few = waterfall(of, {phone: 'risk.score < 30'}, rules);
+  const few = waterfall(of, {phone: 'risk.score < 30'}, vpn, mail);
   expect(few.asked({is_vpn: true}, undefined, {status: 'failed', error: 'timeout'})).toEqual(['phone']);
   expect(few.asked({is_vpn: true}, undefined, {is_valid: false})).toEqual([]);
 });

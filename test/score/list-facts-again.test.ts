@@ -51,18 +51,13 @@ test('a list that grows while it is read is counted again, with what it gained',
 
 test('risk.shared among the fields is a column of CSV, a member of NDJSON, and kept by score', async () => {
   await using stage = await openStage();
-  stage.write(
-    'list.ndjson',
-    '{"email":"a+1@gmail.com","ip":"192.0.2.1"}\n{"email":"a@gmail.com"}\n{"ip":"198.51.100.1"}\n',
-  );
+  const list = '{"email":"a+1@gmail.com","ip":"192.0.2.1"}\n{"email":"a@gmail.com"}\n{"ip":"198.51.100.1"}\n';
+  stage.write('list.ndjson', list);
   const columns = {email: 'email', ip: 'ip', store: false, force: true, input: 'list.ndjson'};
   await stage.run({...columns, output: 'out.ndjson', fields: ['risk.shared']});
   const lines = stage.read('out.ndjson').trim().split('\n');
-  expect(lines.map(line => JSON.parse(line).enrichment.risk.shared)).toEqual([
-    {email: {mailbox: 2}},
-    {email: {mailbox: 2}},
-    {},
-  ]);
+  const shared = {email: {mailbox: 2}};
+  expect(lines.map(line => JSON.parse(line).enrichment.risk.shared)).toEqual([shared, shared, {}]);
   await stage.run({...columns, output: 'plain.ndjson', fields: ['risk.points']});
   expect(stage.read('plain.ndjson')).not.toContain('shared":{');
   await stage.run({...columns, output: 'flat.ndjson', flatten: true, fields: ['risk.shared']});
@@ -71,10 +66,8 @@ test('risk.shared among the fields is a column of CSV, a member of NDJSON, and k
   const [header, row] = stage.read('out.csv').split('\n');
   expect(header).toMatch(/risk_reasons,risk_shared$/);
   expect(row).toMatch(/,"\{""email"":\{""mailbox"":2\}\}"$/);
-  const rules = loadRules(
-    scoreRules.parse({base: 'none', rules: [{when: 'shared.mailbox > 1', add: 9, reason: 'two'}]}),
-    () => '',
-  );
+  const own = {base: 'none', rules: [{when: 'shared.mailbox > 1', add: 9, reason: 'two'}]};
+  const rules = loadRules(scoreRules.parse(own), () => '');
   if (rules === undefined) throw new Error('no rules');
   const again = {path: stage.path('out.csv'), rules, now: 0, bad: undefined, to: stage.path('again.csv')};
   expect(await rescoreOutput(again)).toMatchObject({reasons: {came: {two: 2}}});

@@ -16,16 +16,21 @@ const written = (name = 'list.enriched.csv'): Written[] => parse(box.read(name),
 const aliases = (count: number) => Array.from({length: count}, (_, n) => `jane.doe+${n}@gmail.com`);
 const list = (header: string, rows: readonly string[]) =>
   box.write('list.csv', `${header}\n${rows.join('\n')}\n`);
+const rulesFile = (rules: string) => box.write('rules.yaml', rules);
 const reasonsOf = (rows: Written[]) =>
   rows.map(({risk_reasons: reasons = '[]'}) => JSON.parse(reasons) as string[]);
+const levelsOf = (name?: string) => written(name).map(({risk_level: level}) => level);
 
 test('thirty aliases of one mailbox are of high risk, three are of medium risk, two gain nothing', async () => {
   const three = ['john.q@gmail.com', 'johnq+a@googlemail.com', 'JohnQ@gmail.com'];
   const two = ['ann+1@gmail.com', 'ANN+1@gmail.com', 'ann@gmail.com'];
   list('email', [...aliases(30), ...three, ...two]);
   expect((await run('list.csv')).code).toBe(0);
-  const levels = written().map(({risk_level: level}) => level);
-  expect(levels).toEqual([...Array(30).fill('high'), ...Array(3).fill('medium'), ...Array(3).fill('low')]);
+  expect(levelsOf()).toEqual([
+    ...Array(30).fill('high'),
+    ...Array(3).fill('medium'),
+    ...Array(3).fill('low'),
+  ]);
   const {shared} = box.summary('list.enriched.summary.json');
   expect(shared).toEqual({mailbox: {rows: 36, largest: [30, 3, 2]}});
 });
@@ -53,19 +58,19 @@ test('phone, address and network count mailboxes, or the persons of same_by', as
     ',,+12025550103,9.9.9.9',
   ];
   list('customer,email,phone,ip', rows);
-  box.write('rules.yaml', RULES);
+  rulesFile(RULES);
   const args = ['list.csv', '--default-country', 'US', '--score', 'rules.yaml'];
   await run(...args);
   const network = ['network'];
   expect(reasonsOf(written())).toEqual([network, network, ['phone', 'network'], ['phone', 'network'], []]);
-  box.write('rules.yaml', `same_by: customer\n${RULES}`);
+  rulesFile(`same_by: customer\n${RULES}`);
   await run(...args);
   expect(reasonsOf(written()).flat()).toEqual([]);
   await run('list.csv', '--phone', 'phone', '--default-country', 'US', '--score', 'rules.yaml');
   expect(written()[2]?.['risk_missing']).toBe('[]');
-  box.write('rules.yaml', `same_by: custmer\n${RULES}`);
+  rulesFile(`same_by: custmer\n${RULES}`);
   expect((await run(...args)).message).toContain('same_by: there is no column "custmer"');
-  box.write('rules.yaml', RULES);
+  rulesFile(RULES);
   await run('list.csv', '--phone', 'phone', '--default-country', 'US', '--score', 'rules.yaml');
   expect(written()[2]?.['risk_missing']).toBe('["shared.phone"]');
 });
@@ -78,15 +83,12 @@ test('several columns of a kind each have their own facts, and a plain name is t
     'd@gmail.com,,',
   ];
   list('email,signup_ip,login_ip', rows);
-  box.write(
-    'rules.yaml',
-    `rules:
+  rulesFile(`rules:
   - {when: shared.signup_ip.network >= 3, add: 1, reason: signup}
   - {when: shared.login_ip.ip >= 2, add: 1, reason: login}
   - {when: shared.network >= 3, add: 1, reason: any}
   - {when: shared.network == 1, add: 1, reason: none}
-`,
-  );
+`);
   await run('list.csv', '--score', 'rules.yaml');
   expect(reasonsOf(written())).toEqual([['signup', 'any'], ['signup', 'any'], ['login', 'any', 'none'], []]);
   expect(written()[3]?.['risk_missing']).toBe('["signup_ip","login_ip"]');
@@ -95,9 +97,8 @@ test('several columns of a kind each have their own facts, and a plain name is t
 test('rows of where and of limit: the whole list counts, up to its limit', async () => {
   list('email', aliases(12));
   await run('list.csv', '--limit', '9', '--where', 'row.email == "jane.doe+1@gmail.com"');
-  expect(written().map(({risk_points: points}) => JSON.parse(points ?? '').mailbox_shared)).toEqual(
-    Array(9).fill(30),
-  );
+  const points = written().map(({risk_points: points = ''}) => JSON.parse(points).mailbox_shared);
+  expect(points).toEqual(Array(9).fill(30));
 });
 
 test('a list that comes once has no facts, and the run says so once', async () => {
@@ -110,7 +111,7 @@ test('a list that comes once has no facts, and the run says so once', async () =
 });
 
 test('without a rule that reads the list, nothing is counted and nothing is said', async () => {
-  box.write('rules.yaml', 'rules: [{when: email.has_aliasing, add: 1, reason: alias}]\n');
+  rulesFile('rules: [{when: email.has_aliasing, add: 1, reason: alias}]\n');
   const args = ['run', '-', '-o', '-', '--email', 'email', '--endpoint', 'embedded', '--score', 'rules.yaml'];
   const {stderr} = await runHere(box, args, {stdin: 'email\na@example.com\n'});
   expect(stderr).not.toContain('comes only once');
@@ -133,10 +134,8 @@ test('an array that a program gives is counted, a stream is not', async () => {
 });
 
 test('plan, report, explain and score show the facts, and no values', async () => {
-  list(
-    'mail,id',
-    aliases(12).map((email, n) => `${email},${n}`),
-  );
+  const rows = aliases(12).map((email, n) => `${email},${n}`);
+  list('mail,id', rows);
   const planned = ['plan', 'list.csv', '--email', 'mail', '--endpoint', 'embedded'];
   const plan = await runHere(box, planned);
   expect(plan.stdout).toContain('12 rows share their mailbox with others. The most shared: 12.');
@@ -146,12 +145,11 @@ test('plan, report, explain and score show the facts, and no values', async () =
   expect(box.read('report.md')).toContain('| mailbox | 12 | 12 |');
   expect(box.read('report.md')).not.toContain('jane');
   const {stdout} = await runHere(box, ['explain', 'list.enriched.csv', '--row', '3', '--json']);
-  expect(JSON.parse(stdout).rules.map(({reads}: {reads: unknown}) => reads)).toContainEqual([
-    'shared.mailbox',
-  ]);
+  const reads = JSON.parse(stdout).rules.map(({reads}: {reads: unknown}) => reads);
+  expect(reads).toContainEqual(['shared.mailbox']);
   await run('list.csv', '--email', 'mail', '--score', 'none', '-o', 'plain.csv');
   await runHere(box, ['score', 'plain.csv', '--rules', 'default', '-o', 'scored.csv']);
-  expect(written('scored.csv').map(({risk_level: level}) => level)).toEqual(Array(12).fill('high'));
+  expect(levelsOf('scored.csv')).toEqual(Array(12).fill('high'));
 });
 
 test('explain names of the rules with one reason those that held', async () => {
@@ -165,11 +163,10 @@ test('explain names of the rules with one reason those that held', async () => {
 test('a run at a terminal counts the list once: with the calls for its bar', async () => {
   list('email', aliases(12));
   const count = vi.spyOn(ListFacts.prototype, 'count');
-  const args = ['run', 'list.csv', '--endpoint', 'embedded', '--no-store'];
-  await runHere(box, args, {isTerminal: true});
+  await runHere(box, 'run list.csv --endpoint embedded --no-store', {isTerminal: true});
   expect(count).toHaveBeenCalledTimes(1);
   count.mockRestore();
-  expect(written().map(({risk_level: level}) => level)).toEqual(Array(12).fill('high'));
+  expect(levelsOf()).toEqual(Array(12).fill('high'));
 });
 
 test('a list that is another one since its calls were counted is counted again', async () => {
@@ -178,21 +175,18 @@ test('a list that is another one since its calls were counted is counted again',
   await runHere(box, ['run', 'list.csv', '--endpoint', 'embedded', '--no-store'], {isTerminal: true});
   expect(isCurrent).toHaveBeenCalledTimes(2);
   isCurrent.mockRestore();
-  expect(written().map(({risk_level: level}) => level)).toEqual(Array(12).fill('high'));
+  expect(levelsOf()).toEqual(Array(12).fill('high'));
 });
 
 test('tests of rules give the facts of the list', async () => {
-  box.write(
-    'rules.yaml',
-    `rules:
+  rulesFile(`rules:
   - {when: shared.mailbox >= 3, add: 30, reason: mailbox}
   - {when: shared.signup_ip.network > 10, add: 5, reason: network}
   - {when: shared.ip > 5, add: 1, reason: ip}
 tests:
   - {shared: {mailbox: 30, signup_ip: {network: 11}}, score: 35, reasons: [mailbox, network]}
   - {shared: {ip: 6, mailbox: 2}, score: 1, level: low, reasons: [ip]}
-`,
-  );
+`);
   const {stdout} = await runHere(box, ['rules', 'test', 'rules.yaml']);
   expect(stdout).toBe('rules.yaml: 2 of 2 tests passed.\n');
 });

@@ -44,9 +44,9 @@ test('each rule of the job is counted: rows in which it held, was undecided, or 
 test('an empty cell is no number, and a missing answer has neither a field nor none', async () => {
   box.write('in.ndjson', '{"ip":"192.0.2.1","amount":""}\n{"ip":"not one","amount":"3"}\n');
   const {rules} = await run([rule('int(row.amount) < 7', 'small'), rule('!has(ip.city)', 'no_city')]);
-  expect(rules?.map(({held, undecided, wrong}) => [held, undecided, wrong])).toEqual([
-    [1, 0, 1],
-    [1, 1, 0],
+  expect(rules?.map(({held, undecided, wrong}) => [held, undecided, wrong].join())).toEqual([
+    '1,0,1',
+    '1,1,0',
   ]);
 });
 
@@ -58,16 +58,14 @@ test('one that no row could decide, whose values were of no use, or that never h
     rule('ip.is_vpn', 'vpn'),
     rule('ip.country == "XX"', 'nowhere'),
   ]);
-  const text = warnings.join('\n');
   expect(warnings).toEqual(told);
   expect(warnings).toHaveLength(3);
-  expect(text).toContain(
+  for (const said of [
     'The rule misspelt (score.rules.1.when) could not be decided in any of 2 rows, because something that it reads was always missing: row.amonut > 10',
-  );
-  expect(text).toContain(
     'The rule no_time (score.rules.2.when) could not use the values it reads in any of 2 rows',
-  );
-  expect(text).toContain('2 rules never held in any of 2 rows: vpn, nowhere');
+    '2 rules never held in any of 2 rows: vpn, nowhere',
+  ])
+    expect(warnings.join('\n')).toContain(said);
 });
 
 test('the default rules are for any list: of them nothing is said', async () => {
@@ -76,12 +74,11 @@ test('the default rules are for any list: of them nothing is said', async () => 
 });
 
 test('terminal and report show the warnings, with the line of a rules file', async () => {
-  box.write(
-    'rules.yaml',
-    'rules:\n  - {when: ip.country == "DE", add: 1, reason: de}\n  - {when: row.x, add: 1, reason: x}\n',
-  );
-  const args = ['run', 'in.ndjson', '--ip', 'ip', '--score', 'rules.yaml', '--report', 'report.md'];
-  const {code, stderr} = await runHere(box, args, {env});
+  const file =
+    'rules:\n  - {when: ip.country == "DE", add: 1, reason: de}\n  - {when: row.x, add: 1, reason: x}\n';
+  box.write('rules.yaml', file);
+  const line = 'run in.ndjson --ip ip --score rules.yaml --report report.md';
+  const {code, stderr} = await runHere(box, line, {env});
   const warning = 'The rule x (rules.yaml:3: rules.1.when) could not be decided in any of 2 rows';
   expect(code).toBe(0);
   expect(stderr).toContain(warning);
@@ -92,8 +89,5 @@ test('a resumed run counts each row once', async () => {
   const rules = [rule('row.amonut > 10', 'misspelt'), rule('ip.country == "DE"', 'de')];
   await run(rules, {maxCredits: 1});
   const {rules: counts} = await run(rules, {maxCredits: 2});
-  expect(counts?.map(({held, undecided}) => [held, undecided])).toEqual([
-    [0, 2],
-    [2, 0],
-  ]);
+  expect(counts?.map(({held, undecided}) => `${held} ${undecided}`)).toEqual(['0 2', '2 0']);
 });

@@ -16,13 +16,10 @@ export const format = whole<InputFormat>({kind: 'csv', columns});
 
 /** Targets by operation: one column each, named as the operation, or these. */
 export function targets(of: Partial<Record<(typeof operationNames)[number], readonly string[]>>): Target[] {
-  return operationNames.flatMap(operation =>
-    makeTargets(
-      operation,
-      (of[operation] ?? []).map(column => ({column})),
-      columns,
-    ),
-  );
+  return operationNames.flatMap(operation => {
+    const choices = (of[operation] ?? []).map(column => ({column}));
+    return makeTargets(operation, choices, columns);
+  });
 }
 
 /** A condition over all operations, these columns, and these constants. */
@@ -33,34 +30,21 @@ export function condition(
 ): Condition<Readonly<Record<string, unknown>>> {
   const operations = Object.fromEntries(operationNames.map(name => [name, name]));
   const {vocabulary} = makeRunFacts({constants, lists: {}}, 0);
-  const check = createConditionChecker(
-    {...vocabulary, ...createAnswerVocabulary(operations, columns)},
-    {
-      constant: constants,
-    },
-  );
+  const names = {...vocabulary, ...createAnswerVocabulary(operations, columns)};
+  const check = createConditionChecker(names, {constant: constants});
   return compileCondition(check(text, place), path => fieldReader(facts => facts, path));
 }
 
 export function scorer(
-  rules: readonly [when: string, add: number, reason: string, shadow?: 'shadow'][],
   of: readonly Target[],
-  levels: ScoreRules['levels'] = {medium: 30, high: 60},
+  ...rules: readonly [when: string, add: number, reason: string, shadow?: 'shadow'][]
 ): {readonly score: (view: RowView) => Risk} & Pick<Scorer, 'soFar'> {
-  const placed = rules.map(([when, add, reason, shadow]) => ({
-    when,
-    add,
-    reason,
-    place: `the rule ${reason}`,
-    own: true,
-    ...(shadow && {shadow: true}),
-  }));
-  const {score, soFar} = createScorer(
-    {rules: placed, levels, constants: {}, lists: {}},
-    of,
-    format,
-    makeRunFacts(undefined, 0),
-  );
+  const placed = rules.map(([when, add, reason, shadow]) => {
+    const rule = {when, add, reason, place: `the rule ${reason}`, own: true};
+    return shadow ? {...rule, shadow: true} : rule;
+  });
+  const all = {rules: placed, levels: {medium: 30, high: 60}, constants: {}, lists: {}};
+  const {score, soFar} = createScorer(all, of, format, makeRunFacts(undefined, 0));
   return {score: given => score(given).risk, soFar};
 }
 
@@ -73,10 +57,9 @@ export function view(...given: readonly (CellResult | object | undefined)[]): Ro
       ? (some as CellResult)
       : {status: 'ok', data: JSON.stringify(some), boughtAt: 0},
   );
-  const answers = results.map(result =>
-    result !== undefined && 'data' in result && result.data !== undefined
-      ? JSON.parse(result.data)
-      : undefined,
-  );
+  const answers = results.map(result => {
+    const data = result && 'data' in result ? result.data : undefined;
+    return data && JSON.parse(data);
+  });
   return {row, results, answers};
 }

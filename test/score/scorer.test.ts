@@ -11,12 +11,10 @@ const malformed = {status: 'invalid', error: 'email_malformed'} as const;
 
 test('a score has the points of each reason, which rules may share, as they are before the sum is kept in bounds', () => {
   const shared = scorer(
-    [
-      ['ip.is_vpn', 25, 'constructor'],
-      ['ip.is_tor_node', -40, 'hidden'],
-      ['ip.is_vpn && ip.is_tor_node', 10, 'constructor'],
-    ],
     targets({ip: ['ip']}),
+    ['ip.is_vpn', 25, 'constructor'],
+    ['ip.is_tor_node', -40, 'hidden'],
+    ['ip.is_vpn && ip.is_tor_node', 10, 'constructor'],
   );
   const {score, points, reasons} = shared.score(view({is_vpn: true, is_tor_node: true}));
   expect([score, points, reasons]).toEqual([0, {constructor: 35, hidden: -40}, ['constructor', 'hidden']]);
@@ -24,12 +22,10 @@ test('a score has the points of each reason, which rules may share, as they are 
 
 test('of two columns, each rule sees the status and the error of both, whatever rule stands before it', () => {
   const {score} = scorer(
-    [
-      ['phone.is_virtual', 5, 'virtual'],
-      ['status.phone == "invalid"', 40, 'status'],
-      ['error.phone == "phone_too_short"', 20, 'error'],
-    ],
     targets({phone: ['phone', 'ip2']}),
+    ['phone.is_virtual', 5, 'virtual'],
+    ['status.phone == "invalid"', 40, 'status'],
+    ['error.phone == "phone_too_short"', 20, 'error'],
   );
   const invalid = {status: 'invalid', error: 'phone_too_short'} as const;
   const fine = {is_virtual: false};
@@ -38,13 +34,8 @@ test('of two columns, each rule sees the status and the error of both, whatever 
 });
 
 test('a shadow rule changes neither the score nor the score so far, by which further lookups go', () => {
-  const {score, soFar} = scorer(
-    [
-      ['ip.is_vpn', 25, 'vpn'],
-      ['ip.is_vpn', 70, 'tried', 'shadow'],
-    ],
-    targets({ip: ['ip']}),
-  );
+  const ip = targets({ip: ['ip']});
+  const {score, soFar} = scorer(ip, ['ip.is_vpn', 25, 'vpn'], ['ip.is_vpn', 70, 'tried', 'shadow']);
   const row = view({is_vpn: true, is_tor_node: false, country: 'DE'});
   expect([score(row).score, soFar(row)]).toEqual([25, expect.objectContaining({score: 25, level: 'low'})]);
 });
@@ -52,13 +43,11 @@ test('a shadow rule changes neither the score nor the score so far, by which fur
 describe('a missing answer is never a good one', () => {
   const ofBoth = targets({ip: ['ip'], email: ['email']});
   const both = scorer(
-    [
-      ['ip.is_tor_node', 60, 'tor'],
-      ['ip.is_vpn', 20, 'vpn'],
-      ['email.is_valid == false', 40, 'mail'],
-      ['status.email == "invalid"', 30, 'mail_invalid'],
-    ],
     ofBoth,
+    ['ip.is_tor_node', 60, 'tor'],
+    ['ip.is_vpn', 20, 'vpn'],
+    ['email.is_valid == false', 40, 'mail'],
+    ['status.email == "invalid"', 30, 'mail_invalid'],
   );
   const clean = {is_tor_node: false, is_vpn: false};
   const tor = {...clean, is_tor_node: true};
@@ -86,7 +75,7 @@ describe('a missing answer is never a good one', () => {
     error => {
       const fault = {status: 'invalid', error} as const;
       expect(told(both.score(view(clean, fault)))).toMatch(/^30 medium /);
-      const plain = scorer([['ip.is_tor_node || !email.is_valid', 60, 'bad']], ofBoth);
+      const plain = scorer(ofBoth, ['ip.is_tor_node || !email.is_valid', 60, 'bad']);
       expect(told(plain.score(view(clean, fault)))).toBe(' unknown ?email');
       expect(plain.soFar(view(clean, fault)).level).toBe('unknown');
       expect(told(plain.score(view(clean, malformed)))).toMatch(/^0 low/);
@@ -121,20 +110,20 @@ describe('several columns of one operation', () => {
     ['ip.is_vpn && error.ip == ""', failed, vpn, 25],
     ['ip.is_vpn && error.ip == ""', vpn, failed, 25],
   ])('%s of %j and %j comes to %i', (when, one, other, score) => {
-    expect(scorer([[when, 25, 'held']], two).score(view(one, other, mail)).points['held'] ?? 0).toBe(score);
+    expect(scorer(two, [when, 25, 'held']).score(view(one, other, mail)).points['held'] ?? 0).toBe(score);
   });
 
   test('a missing signal is named by its column', () => {
-    const any = scorer([['ip.is_vpn', 25, 'vpn']], two);
+    const any = scorer(two, ['ip.is_vpn', 25, 'vpn']);
     expect(any.score(view({}, failed, mail)).missing).toEqual(['ip.is_vpn', 'ip2']);
     expect(any.score(view({}, {is_vpn: true}, mail)).missing).toEqual([]);
-    const wrong = scorer([['double(ip.country) > 1.0', 25, 'odd']], two);
+    const wrong = scorer(two, ['double(ip.country) > 1.0', 25, 'odd']);
     expect(wrong.score(view({country: 'DE'}, {}, mail)).missing).toEqual(['ip.country', 'ip2.country']);
   });
 });
 
 test('a rule of an operation that is not looked up is left out, and lacks nothing', () => {
-  const rules = scorer([['phone.is_valid', 10, 'phone']], targets({ip: ['ip']}));
+  const rules = scorer(targets({ip: ['ip']}), ['phone.is_valid', 10, 'phone']);
   expect(rules.score(view({}))).toMatchObject({score: 0, level: 'low', reasons: [], missing: []});
 });
 
