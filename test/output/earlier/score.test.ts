@@ -65,8 +65,8 @@ test.each([
 test.each(['', '--flatten'])(
   'a row’s own fields with the names of results stay as they are when it is scored again %s',
   async flags => {
-    const own =
-      '"was":{"x":1,"risk":{"score":9},"risk_score":9,"input_repairs":null,"n":1.50},"mail":"a@mailinator.com"';
+    const was = '"was":{"x":1,"risk":{"score":9},"risk_score":9,"input_repairs":null,"n":1.50}';
+    const own = `${was},"mail":"a@mailinator.com"`;
     box.write('own.ndjson', `{"id":1,${own}}\n`);
     const rules = '  - {when: email.domain == "mailinator.com", add: 30, reason: throwaway}\n';
     const {again, came} = await scoredLater(`own.ndjson --email mail ${flags}`, 'ndjson', rules);
@@ -116,25 +116,15 @@ test.each([
   ['tsv', {formula: 1, own: 1}],
   ['ndjson', {as_written: 1, own: 1}],
 ])('in %s, rules read texts of answers as they were sent', async (kind, came) => {
-  const rows = [
-    ['id', 'ip_status', 'ip_error', 'ip_city'],
-    ['1', 'ok', '', "'=Berlin"],
-    ['2', 'ok', '', "'s-Hertogenbosch"],
-  ];
-  const [head = [], ...others] = rows;
-  const text =
-    kind === 'ndjson'
-      ? others.map(row => JSON.stringify(Object.fromEntries(row.map((cell, at) => [head[at], cell]))))
-      : rows.map(row => row.join(kind === 'tsv' ? '\t' : ','));
-  box.write(`out.${kind}`, `${text.join('\n')}\n`);
-  box.write(
-    'cities.yaml',
-    `rules:
-  - {when: 'ip.city == "=Berlin"', add: 1, reason: formula}
-  - {when: 'ip.city == "\\u0027=Berlin"', add: 1, reason: as_written}
-  - {when: 'ip.city == "\\u0027s-Hertogenbosch"', add: 1, reason: own}
-`,
-  );
+  const rows = ["'=Berlin", "'s-Hertogenbosch"].map((ip_city, at) => {
+    const row = {id: String(at + 1), ip_status: 'ok', ip_error: '', ip_city};
+    return kind === 'ndjson' ? JSON.stringify(row) : Object.values(row).join();
+  });
+  const text = [...(kind === 'ndjson' ? [] : ['id,ip_status,ip_error,ip_city']), ...rows, ''].join('\n');
+  box.write(`out.${kind}`, kind === 'tsv' ? text.replaceAll(',', '\t') : text);
+  const rule = (city: string, reason: string) => ({when: `ip.city == "${city}"`, add: 1, reason});
+  const rules = [rule('=Berlin', 'formula'), rule("'=Berlin", 'as_written'), rule("'s-Hertogenbosch", 'own')];
+  box.write('cities.yaml', JSON.stringify({rules}));
   const {stdout} = await score(`out.${kind} --rules cities.yaml --json`);
   expect(JSON.parse(stdout).reasons.came).toEqual(came);
 });
@@ -162,8 +152,7 @@ test.each(['csv', 'ndjson', 'ndjson --flatten'])(
   async written => {
     const [kind, flags = ''] = written.split(' ');
     box.write('two.csv', 'signup_ip,last_ip\n192.0.2.1,8.8.8.8\n8.8.8.8,192.0.2.1\n');
-    const rule = (when: string, reason: string) =>
-      `  - {when: ${when}.is_bogon, add: 5, reason: ${reason}}\n`;
+    const rule = (ip: string, reason: string) => `  - {when: ${ip}.is_bogon, add: 5, reason: ${reason}}\n`;
     const rules = rule('signup_ip', 'first') + rule('last_ip', 'last');
     const {came} = await scoredLater(`two.csv --ip signup_ip --ip last_ip ${flags}`, String(kind), rules);
     expect(came).toEqual({first: 1, last: 1});
@@ -184,9 +173,8 @@ test('--bad shows which rules and levels bad rows have more often than others', 
   // 12 bad rows with a throwaway address, 3 without; 40 others, 4 of them with one.
   const row = (n: number, mail: string, banned: number) => `${n},${mail}${n}@${mail}.com,${banned}\n`;
   const rows = Array.from({length: 55}, (_, n) => {
-    const isBad = n < 15;
     const isThrowaway = n < 12 || (n >= 15 && n < 19);
-    return row(n, isThrowaway ? 'mailinator' : 'example', isBad ? 1 : 0);
+    return row(n, isThrowaway ? 'mailinator' : 'example', n < 15 ? 1 : 0);
   });
   box.write('list.csv', `id,mail,banned\n${rows.join('')}`);
   box.write(
@@ -208,10 +196,8 @@ rules:
     {name: 'seven', bad: 1, others: 0, times: null},
     {name: 'cheating', bad: 15, others: 0, times: null},
   ]);
-  expect(found.levels.find(({name}: {name: string}) => name === 'medium')).toMatchObject({
-    bad: 12,
-    others: 4,
-  });
+  const medium = found.levels.find(({name}: {name: string}) => name === 'medium');
+  expect(medium).toMatchObject({bad: 12, others: 4});
   const {stdout} = await bad();
   expect(stdout).toMatch(/^15 bad rows, 40 others:$/m);
   expect(stdout).toMatch(/^throwaway +12 +4 +80% +10% +8\.0 ×$/m);
