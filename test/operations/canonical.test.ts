@@ -63,13 +63,8 @@ test.each([
   ...['TBD', '#REF!', 'k.A.', 'Keine Angabe', 'Non renseigné', 'desconocido', 'não informado', 'n.d.'],
   ...['n.v.t.', 'brak', 'saknas', 'yok', 'нет данных', '不明'],
 ])('what exports write for nothing is empty: %j', text => {
-  for (const canonical of [
-    canonicalIp,
-    canonicalEmail,
-    canonicalToken,
-    (t: string) => canonicalPhone(t, 'US'),
-  ])
-    expect(canonical(text).state).toBe('empty');
+  for (const canonical of [canonicalIp, canonicalEmail, canonicalToken, canonicalPhone])
+    expect(canonical(text, 'US').state).toBe('empty');
 });
 
 test('a column whose numbers all end in .0 shows that it lost its pluses', () => {
@@ -82,11 +77,8 @@ describe('a mobile number of each country', () => {
     const number = getExampleNumber(country, examples);
     if (number === undefined) return;
     const international = number.formatInternational();
-    const separated = [' - ', '.', '-'].map(
-      separator => `\t${international.replaceAll(' ', separator)}\u00A0`,
-    );
-    const forms = [international, number.format('RFC3966'), number.number, ...separated];
-    for (const form of forms)
+    const separated = [' - ', '.', '-'].map(sign => `\t${international.replaceAll(' ', sign)}\u00A0`);
+    for (const form of [international, number.format('RFC3966'), number.number, ...separated])
       expect(canonicalPhone(form, undefined)).toMatchObject({state: 'value', value: number.number});
     expect(shown(canonicalPhone(number.formatNational(), country))).toBe(number.number);
     // As a spreadsheet leaves it: the same number, or none.
@@ -119,36 +111,23 @@ test.each([
 
 test('values sent beside a token are part of its identity; test actions are free', () => {
   expect(perVerifyInput(({param}) => param)).toEqual({id: 'id', email: 'email', phone: 'phone_number'});
-  const sent = {
-    action_id: 'login',
-    token: 't',
-    id: 'u',
-    email: 'jo@example.com',
-    phone_number: '+12025550143',
-  };
+  const token = {action_id: 'login', token: 't'};
+  const sent = {...token, id: 'u', email: 'jo@example.com', phone_number: '+12025550143'};
   const {keyText, isFree} = operations.verify;
   const texts = Object.keys(sent).map(name => keyText({...sent, [name]: 'other'}));
   expect(new Set([keyText(sent), ...texts]).size).toBe(6);
-  const free = [ALWAYS_PASS_ACTION_ID, NEVER_PASS_ACTION_ID, 'login'].map(action_id =>
-    isFree({...sent, action_id}),
-  );
-  expect(free).toEqual([true, true, false]);
+  const actions = [ALWAYS_PASS_ACTION_ID, NEVER_PASS_ACTION_ID, 'login'];
+  expect(actions.map(action_id => isFree({...sent, action_id}))).toEqual([true, true, false]);
 });
 
 test('a user never gets the verdict on another, wherever the same texts were sent', () => {
   const {keyText} = operations.verify;
   const token = {action_id: 'login', token: 't'};
   const calls = [
-    {...token, id: 'u'},
-    {...token, email: 'u'},
-    {...token, phone_number: 'u'},
-    {...token, id: 'u,v', email: 'w'},
-    {...token, id: 'u', email: 'v,w'},
-    {...token, token: 't,u'},
-    {...token, id: 'u","v', email: 'w'},
-    {...token, id: 'u', email: 'v","w'},
-  ];
-  expect(new Set(calls.map(keyText)).size).toBe(calls.length);
+    ...[{id: 'u'}, {email: 'u'}, {phone_number: 'u'}, {id: 'u,v', email: 'w'}, {id: 'u', email: 'v,w'}],
+    ...[{token: 't,u'}, {id: 'u","v', email: 'w'}, {id: 'u', email: 'v","w'}],
+  ].map(own => keyText({...token, ...own}));
+  expect(new Set(calls).size).toBe(calls.length);
 });
 
 describe('a cell', () => {
