@@ -3,12 +3,9 @@ import {describeUnknownCountry} from '../../src/columns/first-row-checks.ts';
 import {createCellReader} from '../../src/columns/targets.ts';
 import {csvRows} from '../lookup/rows.ts';
 
+const land = createCellReader('land', ['land']);
 const doubtOf = (...countries: string[]) =>
-  describeUnknownCountry(
-    'land',
-    createCellReader('land', ['land']),
-    csvRows(...countries.map(country => [country])),
-  );
+  describeUnknownCountry('land', land, csvRows(...countries.map(country => [country])));
 
 test.each([
   ['DE', 'Austria', '+49', 'n/a', '-', '', ' '],

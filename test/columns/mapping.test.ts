@@ -61,10 +61,7 @@ test('a list that is too wide to be searched is read if its columns are named', 
 });
 
 test.each([
-  'Owner $(touch planted) Email',
-  'Owner `id` Email',
-  'Owner "a" \'b\' Email',
-  'Owner Email.',
+  ...['Owner $(touch planted) Email', 'Owner `id` Email', 'Owner "a" \'b\' Email', 'Owner Email.'],
   '=Owner Email',
 ])('a flag in a message is safe to paste into a shell: %s', async name => {
   const quoted = `"${name.replaceAll('"', '""')}"`;

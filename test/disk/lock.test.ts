@@ -14,12 +14,8 @@ test('a lock keeps others out until its release, and tells who has it and what w
   const directory = at('a', 'out.csv.run');
   const lock = take(directory);
   expect(lock.made).toBe(at('a'));
-  expect(() => take(directory)).toThrow(
-    expect.objectContaining({
-      exitCode: 11,
-      message: expect.stringContaining(`in use by process ${process.pid} on ${hostname()}, since 2`),
-    }),
-  );
+  const message = expect.stringContaining(`in use by process ${process.pid} on ${hostname()}, since 2`);
+  expect(() => take(directory)).toThrow(expect.objectContaining({exitCode: 11, message}));
   lock.release();
   const next = take(directory);
   expect(next.made).toBeUndefined();

@@ -2,14 +2,10 @@ import iconv from 'iconv-lite';
 import {expect, it} from 'vitest';
 import {guessByLetters, likelyCjkEncodings} from '../../src/input/bytes/guess-encoding.ts';
 
-const list = (encoding: string, names: string) =>
-  iconv.encode(
-    names
-      .split('|')
-      .map((name, n) => `${n};${name};p${n}@example.com\n`)
-      .join(''),
-    encoding,
-  );
+const list = (encoding: string, names: string) => {
+  const rows = names.split('|').map((name, n) => `${n};${name};p${n}@example.com\n`);
+  return iconv.encode(rows.join(''), encoding);
+};
 
 /** The encoding that is guessed for a list. */
 const told = (encoding: string, names: string) => {

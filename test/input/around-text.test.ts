@@ -41,8 +41,6 @@ it('rows in two encodings are told as that: each line that is UTF-8 is a row, an
 it('a row that is not UTF-8 behind many that are is no reason to read them all in another encoding', async () => {
   const text = `name,email\n${'Müller,a@example.com\n'.repeat(5_000)}`;
   const {records} = await readBytes(Buffer.concat([Buffer.from(text), Buffer.from('Jürgen,b\n', 'latin1')]));
-  expect(records.at(-1)).toMatchObject({
-    reason: 'invalid_encoding',
-    detail: expect.not.stringContaining('--encoding'),
-  });
+  const detail = expect.not.stringContaining('--encoding');
+  expect(records.at(-1)).toMatchObject({reason: 'invalid_encoding', detail});
 });

@@ -75,13 +75,11 @@ describe('blank lines', () => {
 describe('rejects', () => {
   it('sets ragged rows aside', async () => {
     const {records} = await readBytes('a,b,c\n1,2,3\n1,"x\ny"\n1,2,3,4\n4,5,6\n');
-    expect(rejectsOf(records)).toEqual([
-      {
-        ...{type: 'reject', file: 'stdin', record: 2, line: 3, raw: '1,"x\ny"'},
-        ...{reason: 'column_count', detail: 'expected 3 fields, found 2'},
-      },
-      expect.objectContaining({record: 3, line: 5, detail: 'expected 3 fields, found 4'}),
-    ]);
+    const [few, many, ...others] = rejectsOf(records);
+    const why = {reason: 'column_count', detail: 'expected 3 fields, found 2'};
+    expect(few).toEqual({type: 'reject', file: 'stdin', record: 2, line: 3, raw: '1,"x\ny"', ...why});
+    expect(many).toMatchObject({record: 3, line: 5, detail: 'expected 3 fields, found 4'});
+    expect(others).toEqual([]);
     expect(records[3]).toEqual({type: 'csv', record: 4, line: 6, fields: ['4', '5', '6']});
   });
 
@@ -163,9 +161,8 @@ describe('rejects', () => {
 
   it('cuts a long text between two characters, and says so', async () => {
     const {records} = await readBytes(`a,b\nx${'é'.repeat(40_000)}\n`);
-    expect(rejectsOf(records)).toMatchObject([
-      {reason: 'column_count', raw: `x${'é'.repeat(32_767)}`, raw_truncated: true},
-    ]);
+    const cut = {reason: 'column_count', raw: `x${'é'.repeat(32_767)}`, raw_truncated: true};
+    expect(rejectsOf(records)).toMatchObject([cut]);
     expect(rejectsOf(records)[0]?.raw_base64).toBeUndefined();
   });
 
@@ -183,17 +180,9 @@ describe('rejects', () => {
 
 const reader = (maxRecordSize: number) =>
   new CsvReader({
-    file: 'a.csv',
-    maxRecordSize,
-    tally: noInput(),
-    badBytes: {detail: ''},
+    ...{file: 'a.csv', maxRecordSize, tally: noInput(), badBytes: {detail: ''}},
     dialect: {delimiter: ',', eol: '\n', sepLineBytes: 0},
-    header: true,
-    width: 2,
-    lines: 0,
-    groupLines: [],
-    below: 0,
-    padShortRows: false,
+    ...{header: true, width: 2, lines: 0, groupLines: [], below: 0, padShortRows: false},
   });
 
 /** The groups in which records come for these chunks, and at the end. */
@@ -206,12 +195,8 @@ async function groupsOf(csv: CsvReader, ...chunks: readonly string[]) {
 
 describe('an open quote', () => {
   it('holds rows back no longer than the record lasts', async () => {
-    expect(await groupsOf(reader(100_000), 'a,b\n1,"x\n', 'y\n', 'z"\n2,3\n')).toMatchObject([
-      [],
-      [],
-      [{line: 2, fields: ['1', 'x\ny\nz']}, {line: 5}],
-      [],
-    ]);
+    const groups = await groupsOf(reader(100_000), 'a,b\n1,"x\n', 'y\n', 'z"\n2,3\n');
+    expect(groups).toMatchObject([[], [], [{line: 2, fields: ['1', 'x\ny\nz']}, {line: 5}], []]);
   });
 
   it('holds no more than the limit', async () => {
@@ -223,11 +208,8 @@ describe('an open quote', () => {
 
   it('before a line that is too long: both are rejected, in their order', async () => {
     const {records} = await readBytes(`a,b\n1,"x\n${'y'.repeat(50)}\n3,4\n`, {maxRecordSize: 20});
-    expect(records.map(record => [record.line, record.type === 'reject' && record.reason])).toEqual([
-      [2, 'unclosed_quote'],
-      [3, 'too_large'],
-      [4, false],
-    ]);
+    const told = records.map(record => `${record.line} ${record.type === 'reject' && record.reason}`);
+    expect(told).toEqual(['2 unclosed_quote', '3 too_large', '4 false']);
   });
 
   it('is called the same where an escaped quote lies on the limit', async () => {
@@ -278,9 +260,8 @@ it.each([1, 5, 4_096])(
 it('quotes that are read as letters are spoken of with the first line that has some, not those of ="…"', async () => {
   expect((await readBytes('a,b\n="1",x\n="2",y\n')).notes).toEqual([]);
   const {notes} = await readBytes('a,b\n="1",x\n5" pipe,y\n6" pipe,z\n');
-  expect(notes).toEqual([
-    expect.stringContaining('stdin has quotes inside fields that are not quoted (line 3)'),
-  ]);
+  const note = 'stdin has quotes inside fields that are not quoted (line 3)';
+  expect(notes).toEqual([expect.stringContaining(note)]);
 });
 
 it('a sep line below the skipped lines is no header', async () => {
@@ -292,9 +273,8 @@ it('a sep line below the skipped lines is no header', async () => {
 it.each(['a,b\n1,2\n', `${'long,'.repeat(30)}\n`.repeat(900)])(
   'more lines to skip than are searched for the header are refused: no line that was to be skipped is a row',
   async text => {
-    await expect(readBytes(text, {skipLines: 1_000})).rejects.toThrow(
-      expect.objectContaining({code: 'input_header', message: expect.stringContaining('tail -n +1001')}),
-    );
+    const refused = {code: 'input_header', message: expect.stringContaining('tail -n +1001')};
+    await expect(readBytes(text, {skipLines: 1_000})).rejects.toMatchObject(refused);
   },
 );
 

@@ -24,11 +24,7 @@ export async function readAll(
   paths: string | readonly string[],
   settings: Partial<SourceSettings> = {},
 ): Promise<Reading> {
-  const source = await openRecordSource({
-    ...DEFAULTS,
-    paths: typeof paths === 'string' ? [paths] : paths,
-    ...settings,
-  });
+  const source = await openRecordSource({...DEFAULTS, paths: [paths].flat(), ...settings});
   const records: InputRecord[] = [];
   for await (const batch of source.batches()) records.push(...batch);
   const {format, sample, blankLines, bytesTotal, position, notes, paddedRows} = source;
@@ -52,10 +48,7 @@ export function streamOf(bytes: Buffer, chunkSize: number): Readable {
 
 /** The error that reading ends with. */
 export async function failureOf(reading: Promise<unknown>): Promise<InputError> {
-  const error = await reading.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
+  const error: unknown = await reading.then(() => undefined).catch((reason: unknown) => reason);
   if (error instanceof InputError) return error;
   throw new Error('expected an InputError', {cause: error});
 }

@@ -32,10 +32,8 @@ describe('UTF-16', () => {
   });
 
   it('rejects records with half a character instead of changing them', async () => {
-    const bytes = Buffer.concat([
-      littleEndian('\ufeffa,b\n1,\ud83d\n2,\ude00x\n3,\ufffd\n4,x'),
-      Buffer.from([1]),
-    ]);
+    const text = '\ufeffa,b\n1,\ud83d\n2,\ude00x\n3,\ufffd\n4,x';
+    const bytes = Buffer.concat([littleEndian(text), Buffer.from([1])]);
     for (const size of [1, 5, 1_000]) {
       const {records} = await readBytes(bytes, {}, size);
       expect(rejectsOf(records).map(({line}) => line)).toEqual([2, 3, 5]);
@@ -50,10 +48,7 @@ describe('windows-1252', () => {
     const bytes = Buffer.from('a,b\nZo\xeb,\x80\x99\n1,\x81\x9d\n2,\xff\n', 'latin1');
     for (const size of [1, 1_000]) {
       const {records} = await readBytes(bytes, {encoding: 'windows-1252'}, size);
-      expect(fieldsOf(records)).toEqual([
-        ['Zoë', '€™'],
-        ['2', 'ÿ'],
-      ]);
+      expect(fieldsOf(records).join('|')).toBe('Zoë,€™|2,ÿ');
       const raw_base64 = Buffer.from('1,\xff\xff', 'latin1').toString('base64');
       expect(rejectsOf(records)).toMatchObject([{line: 3, reason: 'invalid_encoding', raw_base64}]);
     }

@@ -78,9 +78,8 @@ const nothings = ['n/a', '-', '?', 'TBD', 'unknown', 'call me', 'ask Joe', 'no p
 /** True for digits that, as they stand, are a number of this country as the country itself writes it. */
 function isOwnForm(text: string, country: CountryCode | undefined): boolean {
   const number = country && parsed(text.replace(/\.0$/, ''), country);
-  return (
-    number?.isValid() === true && digitsOf(number.formatNational()) === digitsOf(text.replace(/\.0$/, ''))
-  );
+  const isValid = number?.isValid() === true;
+  return isValid && digitsOf(number.formatNational()) === digitsOf(text.replace(/\.0$/, ''));
 }
 
 function undecidableAs(name: string, text: string, number: PhoneNumber, from: CountryCode | undefined) {
@@ -124,12 +123,8 @@ function phoneList(index: number): KnownList | undefined {
   const rows = Array.from({length}, (_, n) => {
     const own = others[n % others.length] as CountryCode;
     const number = pick(random, numbersOf(own));
-    const from = {
-      'country column': own,
-      'default country': country,
-      'no country': undefined,
-      'wrong country': wrong,
-    }[hint];
+    const named = {'country column': own, 'default country': country, 'wrong country': wrong};
+    const from = hint === 'no country' ? undefined : named[hint];
     const name = mixture === 'with plus' && random() < 0.5 ? 'plus' : spelling;
     const text = number && spellings[name]?.(number, from);
     if (random() < share || number === undefined || text === undefined)

@@ -16,11 +16,10 @@ const json = ndjsonInput(['ip']);
 type Said = Partial<Job['settings']>;
 type Source = Parameters<typeof outputFormat>[1];
 
-const formatOf = (said: Said, format: InputFormat = csvInput(['ip'])) =>
-  outputFormat(
-    whole<Job>({settings: {escapeFormulas: 'answers', score: 'default', flatten: false, ...said}}),
-    {format} as Source,
-  );
+const formatOf = (said: Said, format: InputFormat = csvInput(['ip'])) => {
+  const settings = {escapeFormulas: 'answers', score: 'default', flatten: false, ...said} as const;
+  return outputFormat(whole<Job>({settings}), {format} as Source);
+};
 
 test.each<[string, InputFormat, Said, string]>([
   ['CSV stays as it is', csvInput(['ip']), {}, 'csv , LF'],
@@ -44,14 +43,10 @@ test.each<[string, InputFormat, Said, string]>([
   ['a delimiter that is said counts', json, {outputFormat: 'csv', delimiter: ';'}, 'csv ; LF'],
 ])('%s', (_, format, said, expected) => {
   const {kind, delimiter, eol, bom, sepLine} = formatOf({score: 'none', ...said}, format);
-  const parts = [
-    kind,
-    ...(kind === 'csv' ? [delimiter === '\t' ? 'TAB' : delimiter] : []),
-    eol.replace('\r', 'CR').replace('\n', 'LF'),
-    ...(bom ? ['bom'] : []),
-    ...(sepLine ? ['sep='] : []),
-  ];
-  expect(parts.join(' ')).toBe(expected);
+  const between = kind === 'csv' && delimiter.replace('\t', 'TAB');
+  const end = eol.replace('\r', 'CR').replace('\n', 'LF');
+  const parts = [kind, between, end, bom && 'bom', sepLine && 'sep='];
+  expect(parts.filter(Boolean).join(' ')).toBe(expected);
 });
 
 test.each([
@@ -77,10 +72,8 @@ test.each<[Said, string]>([
 });
 
 test('nested fields become columns of CSV alone: NDJSON keeps its rows as they are', () => {
-  const source = {
-    format: json,
-    sample: [ndjsonRow('{"ip":{"v4":"192.0.2.1"}}')],
-  } as Partial<Source> as Source;
+  const sample = [ndjsonRow('{"ip":{"v4":"192.0.2.1"}}')];
+  const source = {format: json, sample} as Partial<Source> as Source;
   const columns = (kind: 'csv' | 'ndjson', flatten: boolean) =>
     flattenedInputFormat(source, output({kind, flatten})).columns;
   expect(columns('csv', true)).toEqual(['ip.v4']);

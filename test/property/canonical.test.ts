@@ -24,9 +24,8 @@ test('IP: the spellings of an address are one value', () => {
       const word = (high = 0, low = 0) => (high * 256 + low).toString(16);
       const mapped = `::ffff:${word(hex[0], hex[1])}:${word(hex[2], hex[3])}`;
       const plain = canonicalIp(ip);
-      expect(plain).toEqual(
-        isPublic(ip) ? {state: 'value', value: ip} : {state: 'invalid', code: 'ip_private'},
-      );
+      const found = {state: 'value', value: ip};
+      expect(plain).toEqual(isPublic(ip) ? found : {state: 'invalid', code: 'ip_private'});
       for (const spelling of [ip, `::ffff:${ip}`, mapped, mapped.toUpperCase(), `${ip}/32`])
         expect(canonicalIp(before + spelling + after)).toMatchObject(plain);
     }),

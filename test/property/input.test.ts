@@ -8,12 +8,8 @@ import type {SourceSettings} from '../../src/input/source.ts';
 import {fieldsOf, type Reading, readAll, readBytes} from '../input/reading.ts';
 
 /** Text that is full of what CSV cares about. */
-const awkward = fc.string({
-  unit: fc.constantFrom(
-    ...['a', 'Z', '0', ' ', ',', ';', '\t', '|', '"', '\n', '\r', '\r\n', 'é', '😀', '=', '{'],
-  ),
-  maxLength: 8,
-});
+const units = ['a', 'Z', '0', ' ', ',', ';', '\t', '|', '"', '\n', '\r', '\r\n', 'é', '😀', '=', '{'];
+const awkward = fc.string({unit: fc.constantFrom(...units), maxLength: 8});
 
 /** Bytes that look like a CSV of two columns, sometimes. */
 const soup = fc
@@ -25,23 +21,16 @@ const soup = fc
     ),
     {maxLength: 40, size: 'max'},
   )
-  .map(parts =>
-    Buffer.concat(parts.map(part => (part === '\xff' ? Buffer.from([0xff]) : Buffer.from(part)))),
-  );
+  .map(parts => Buffer.concat(parts.map(part => Buffer.from(part, part === '\xff' ? 'latin1' : 'utf8'))));
 
 const headed = fc
   .tuple(fc.constantFrom('', 'a\n', 'a,b\n', 'a,b\n', 'a,b\n'), soup)
   .map(([header, bytes]) => Buffer.concat([Buffer.from(header), bytes]));
 
 /** Mostly quotes that open and close somewhere: what a limit on records makes hard. */
+const quoted = ['1,"x\n', 'y\n', 'long line\n', 'p,q\n', '",z\n', 'z"\n', '""', '"\n', '","', 'w"w\n', 'v'];
 const quotes = fc
-  .array(
-    fc.constantFrom(
-      ...['1,"x\n', 'y\n', 'long line\n', 'p,q\n', '",z\n', 'z"\n', '""', '"\n', '","', 'w"w\n'],
-      ...['v'],
-    ),
-    {minLength: 5, maxLength: 30, size: 'max'},
-  )
+  .array(fc.constantFrom(...quoted), {minLength: 5, maxLength: 30, size: 'max'})
   .map(parts => Buffer.from(`a,b\n${parts.join('')}`));
 
 /** The result of a reading, records or an error, without parts that may depend on the chunks. */
@@ -77,13 +66,10 @@ const dialect = fc.record({
 
 const quotedWhereNeeded = {quoted_match: /[\r\n",;\t|]|^$/};
 
-const table = fc
-  .integer({min: 1, max: 5})
-  .chain(width =>
-    fc
-      .array(fc.array(awkward, {minLength: width, maxLength: width}), {maxLength: 30})
-      .map(rows => ({width, rows})),
-  );
+const table = fc.integer({min: 1, max: 5}).chain(width => {
+  const row = fc.array(awkward, {minLength: width, maxLength: width});
+  return fc.array(row, {maxLength: 30}).map(rows => ({width, rows}));
+});
 
 const TIMES = process.env.SOAK === undefined ? 8 : Number(process.env.SOAK_RUNS ?? 2_000);
 

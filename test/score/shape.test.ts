@@ -36,8 +36,7 @@ test('words about a rule, and its line, may change in the middle of a run', () =
 
 test('the reasons of default rules come first, then those of the job', () => {
   const own = {when: 'ip.is_vpn', add: 1, reason: 'mine'};
-  const {rules: all} = assembleRuleSet(scoreRules.parse({base: 'default', rules: [own]}), path =>
-    path.join('.'),
-  );
+  const given = scoreRules.parse({base: 'default', rules: [own]});
+  const {rules: all} = assembleRuleSet(given, path => path.join('.'));
   expect(all.map(({reason}) => reason)).toEqual([...defaultRules.map(({reason}) => reason), 'mine']);
 });

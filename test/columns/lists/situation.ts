@@ -122,17 +122,10 @@ async function planOf(
   said: string[],
   stdin: Buffer,
 ): Promise<Omit<Look, 'said' | 'altered'>> {
-  const {job} = makeJobFromFlags(
-    inputs,
-    {...flags, endpoint: 'embedded', score: 'none'},
-    {makesCalls: false},
-  );
-  const source = await openRecordSource({
-    ...job.settings,
-    paths: job.inputs,
-    decides: true,
-    stdin: Readable.from([stdin]),
-  });
+  const settings = {...flags, endpoint: 'embedded', score: 'none'};
+  const {job} = makeJobFromFlags(inputs, settings, {makesCalls: false});
+  const from = {paths: job.inputs, decides: true, stdin: Readable.from([stdin])};
+  const source = await openRecordSource({...job.settings, ...from});
   try {
     said.push(...source.notes.map(String));
     const {mapping} = makeLayout(job, source, 0);
@@ -156,13 +149,10 @@ async function planOf(
       }
     const columns = mapping.targets.map(({operation, column}) => `${operation}=${column}`);
     const country = [...new Set(mapping.countries.values())].map(name => `country=${name}`);
-    const shown = [...codes].map(([code, n]) => `${n}×${code}`);
+    const shown = [...codes].map(([code, n]) => ` ${n}×${code}`).join('');
     const looked = [...mapping.targets.map(({column}) => column), ...mapping.countries.values()];
-    const becomes = [
-      [...columns, ...country].join(' ').replaceAll('\n', '␤'),
-      `→ ${shortened([...values])}`.trim(),
-      ...(shown.length === 0 ? [] : [`| ${shown.join(' ')}`]),
-    ].join(' ');
+    const asked = [...columns, ...country].join(' ').replaceAll('\n', '␤');
+    const becomes = `${asked} ${`→ ${shortened([...values])}`.trim()}${shown && ` |${shown}`}`;
     return {becomes, columns: source.format.columns, looked, table};
   } finally {
     await source.close();
