@@ -10,10 +10,8 @@ beforeEach(() => {
   writeFileSync(at('first'), 'one\n');
   writeFileSync(at('second'), 'two\n');
 });
-const of = (text: string) => ({
-  bytes: text.length,
-  sha256: createHash('sha256').update(text).digest('hex'),
-});
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const of = (text: string) => ({bytes: text.length, sha256: sha256(text)});
 
 test.each([
   ['all of several files, one after the other', undefined, 'one\ntwo\n'],
