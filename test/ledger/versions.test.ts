@@ -7,14 +7,8 @@ import {createSandbox, filesUnder, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';
 
-const JOB = `name: versions
-input: list.csv
-endpoint: embedded
-ip: ip
-score: none
-rate: unlimited
-force: true
-`;
+const settings = {input: 'list.csv', endpoint: 'embedded', ip: 'ip', score: 'none', rate: 'unlimited'};
+const JOB = JSON.stringify({name: 'versions', ...settings, force: true});
 
 const run = (sandbox: Sandbox, ...args: string[]) =>
   runHere(sandbox, ['run', '--job', 'job.yaml', '-o', 'out.csv', ...args]);
@@ -38,12 +32,10 @@ function fromTheFuture(path: string): void {
   db.close();
 }
 
-const filesOf = ({home, directory}: Sandbox, which: RegExp) =>
-  [home, directory].flatMap(root =>
-    filesUnder(root)
-      .filter(name => which.test(name))
-      .map(name => join(root, name)),
-  );
+const filesOf = ({home, directory}: Sandbox, which: RegExp) => {
+  const all = [home, directory].flatMap(root => filesUnder(root).map(name => join(root, name)));
+  return all.filter(path => which.test(path));
+};
 
 test('a store of a later version is not written to, not even to its header, by no command', async () => {
   using sandbox = await leftBehind();
@@ -66,13 +58,11 @@ test('a store of a later version is not written to, not even to its header, by n
   }
 });
 
+const refusal =
+  /^Error: The saved state can't be used \(it has version 999; .*--restart to the command once\.\n$/m;
+
 test.each([
-  [
-    'a run in progress',
-    /ledger\.db$/,
-    10,
-    /^Error: The saved state can't be used \(it has version 999; .*--restart to the command once\.\n$/m,
-  ],
+  ['a run in progress', /ledger\.db$/, 10, refusal],
   ['answers', /answers\.db$/, 0, /^Warning: The answer store in .* can't be used \(it has version 999; /m],
   ['credits of the day', /credits\.db$/, 9, /^Error: .* \(it has version 999; .*\)\. Nothing is sent/m],
 ])('%s of a later version: a sentence, and nothing is lost', async (_, which, expected, sentence) => {

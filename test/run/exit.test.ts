@@ -57,10 +57,8 @@ test('where rejections are not kept, the next run would ask again', () => {
   const counters = emptyCounters();
   counters.lookups.ip.failed = 1;
   counters.rejected.ip = 1;
-  expect(endOfCompletedRun(counters, emptyTally(), false)).toMatchObject({
-    exitCode: 3,
-    reason: 'lookups_failed',
-  });
+  const end = endOfCompletedRun(counters, emptyTally(), false);
+  expect(end).toMatchObject({exitCode: 3, reason: 'lookups_failed'});
 });
 
 test.each([

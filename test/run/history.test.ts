@@ -57,6 +57,7 @@ const jumps = (run_id: string, share: number) =>
   findDrift(nightly, run(run_id, share), io).map(({what, usual, runs}) => ({what, usual, runs}));
 const ids = () => readRunSummaries(io).map(({run_id}) => run_id);
 const path = (name: string) => within('bulk-enrich', 'runs', name);
+const isLeftOut = (id: string) => `${path(`${id}.json`)} is damaged, so that run is left out.`;
 
 test('a run is compared with the other complete runs of its job, never with itself', () => {
   expect(jumps('a', 0.9)).toEqual([]);
@@ -79,11 +80,8 @@ test('what a job cost the last time is that of its last complete run with this a
   expect(last()).toBe('a');
   saveRunInHistory(run('b', 0.1), io);
   expect(last()).toBe('b');
-  const others = [
-    jobOf(['list.csv']),
-    jobOf(['list.csv'], 'weekly'),
-    jobOf(['list.csv'], 'nightly', 'second'),
-  ];
+  const names: [string?, string?][] = [[], ['weekly'], ['nightly', 'second']];
+  const others = names.map(more => jobOf(['list.csv'], ...more));
   expect(others.map(last)).toEqual([undefined, undefined, undefined]);
 });
 
@@ -104,9 +102,7 @@ test('a damaged file is named and left out, and so is a file with the name of an
   // What a kill leaves of a file that was to be replaced is no run.
   writeFileSync(path('c.json.new'), '{');
   expect(ids()).toEqual(['c']);
-  expect(warnings).toEqual(
-    ['a', 'b', 'x'].map(id => `${path(`${id}.json`)} is damaged, so that run is left out.`),
-  );
+  expect(warnings).toEqual(['a', 'b', 'x'].map(isLeftOut));
 });
 
 test('only the runs that are compared are checked: a damaged one of another job says nothing', () => {
@@ -115,14 +111,13 @@ test('only the runs that are compared are checked: a damaged one of another job 
   expect(jumps('b', 0.1)).toEqual([]);
   expect(warnings).toEqual([]);
   expect(ids()).toEqual(['a']);
-  expect(warnings).toEqual([`${path('x.json')} is damaged, so that run is left out.`]);
+  expect(warnings).toEqual([isLeftOut('x')]);
 });
 
 test('a run whose name leads out of the directory is not written', () => {
   expect(saveRunInHistory(run('../../a', 0.1), io)).toBe(false);
-  expect(warnings).toEqual([
-    expect.stringContaining("The history can't keep this run (the name of the run is damaged)"),
-  ]);
+  const told = "The history can't keep this run (the name of the run is damaged)";
+  expect(warnings).toEqual([expect.stringContaining(told)]);
   expect(readdirSync(within())).toEqual(['bulk-enrich']);
 });
 
@@ -133,12 +128,8 @@ test('a run is kept until a hundred are a year younger, also what a kill left of
     utimesSync(path(name), 1e9, (Date.now() - days * DAY) / 1_000);
   };
   saveRunInHistory(run('a', 0.1), io);
-  for (const [name, days] of [
-    ['a.json', 467],
-    ['a.json.new', 467],
-    ['b.json', 465],
-  ] as const)
-    dated(name, days);
+  for (const name of ['a.json', 'a.json.new']) dated(name, 467);
+  dated('b.json', 465);
   // The clock is ahead of the newest runs by a hundred days.
   for (let n = 0; n < 99; n++) dated(`n${n}.json`, 100);
   pruneHistory(io.env);

@@ -43,12 +43,8 @@ test('an exception inside a judge is such a cell, of every kind, also in a colum
   vi.spyOn(String.prototype, 'trim').mockImplementation(() => {
     throw new TypeError('no');
   });
-  const states = [
-    operations.ip.canonical('a'),
-    operations.phone.canonical('a'),
-    operations.email.canonical('a'),
-    operations.verify.canonical('a'),
-  ].map(({state}) => state);
+  const {ip, phone, email, verify} = operations;
+  const states = [ip, phone, email, verify].map(judge => judge.canonical('a').state);
   vi.restoreAllMocks();
   expect(states).toEqual(['broken', 'broken', 'broken', 'broken']);
 });
@@ -68,12 +64,9 @@ test('a row that can not be written keeps its own cells; the rest of the list is
   const {code, warnings, summary} = await stage.run(settings, {watch});
   expect([code, stage.api.ledger.calls]).toEqual([3, 4]);
   expect(warnings).toEqual([expect.stringMatching(told)]);
-  expect(
-    stage
-      .read('out.csv')
-      .split('\n')
-      .map(line => line.split(',')[0]),
-  ).toEqual(['ip', '192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4', '']);
+  const lines = stage.read('out.csv').split('\n');
+  const cells = ['ip', '192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4', ''];
+  expect(lines.map(line => line.split(',')[0])).toEqual(cells);
   expect(summary?.lookups.ip).toMatchObject({answered: 3, failed: 1});
 });
 

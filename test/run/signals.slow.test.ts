@@ -9,6 +9,8 @@ import {until} from '../support/until.ts';
 
 const args = ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--rate', 'unlimited', '--concurrency', '4'];
 
+const stopped = {status: 'interrupted', reason: 'signal'};
+
 /** A list of 40 values, and a service whose calls hang from the tenth on, until they are let go. */
 async function openHanging() {
   const arena = await openArena();
@@ -51,12 +53,8 @@ describe.concurrent('a run that is told to end', () => {
         expect(outcome).toMatchObject({code, signal: undefined});
         expect(outcome.stderr).toMatch(/^Safe: every answer paid for/m);
         expect(outcome.stderr).toContain(`To continue: bulk-enrich ${args.join(' ')}`);
-        expect(sandbox.summary('out.summary.json')).toMatchObject({
-          status: 'interrupted',
-          reason: 'signal',
-          exit_code: code,
-          credits: {spent: 14, maybe_spent: 0},
-        });
+        const saved = {exit_code: code, credits: {spent: 14, maybe_spent: 0}};
+        expect(sandbox.summary('out.summary.json')).toMatchObject({...stopped, ...saved});
         expect(existsSync(sandbox.path('out.csv'))).toBe(false);
       });
       expect(calls).toBe(14);
@@ -80,13 +78,9 @@ describe.concurrent('a run that is told to end', () => {
   test('the end of its own terminal (SIGHUP) stops a run, which saves its state', async () => {
     await using arena = await openHanging();
     const {sandbox, env, letGo, isHanging} = arena;
-    const terminal = openTerminal(
-      `echo "pid $$ "; exec '${process.execPath}' '${bin}' ${args.join(' ')} --yes`,
-      {
-        cwd: sandbox.directory,
-        env: {PATH: process.env.PATH ?? '', HOME: sandbox.home, ...env},
-      },
-    );
+    const line = `echo "pid $$ "; exec '${process.execPath}' '${bin}' ${args.join(' ')} --yes`;
+    const all = {PATH: process.env.PATH ?? '', HOME: sandbox.home, ...env};
+    const terminal = openTerminal(line, {cwd: sandbox.directory, env: all});
     await until(isHanging);
     process.kill(Number(/pid (\d+) /.exec(terminal.written)?.[1]), 'SIGHUP');
     await until(() => terminal.written.includes('Stopping'));

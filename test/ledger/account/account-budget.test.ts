@@ -11,16 +11,12 @@ beforeEach(() => {
   now = Date.parse('2031-05-06T23:59:00Z');
 });
 
+const limitOf = (period: 'day' | 'month', maxCredits: number) => ({period, limit: 'a limit', maxCredits});
 /** Limits of the day and the month. 0 means no limit. */
 const open = (day: number, month = 0, more: Partial<AccountBudgetOptions> = {}) =>
   new AccountBudget({
-    directory: within(),
-    owner: 'account',
-    limits: [
-      {period: 'day' as const, limit: 'a limit', maxCredits: day},
-      {period: 'month' as const, limit: 'a limit', maxCredits: month},
-    ].filter(({maxCredits}) => maxCredits > 0),
-    now: () => now,
+    ...{directory: within(), owner: 'account', now: () => now},
+    limits: [limitOf('day', day), limitOf('month', month)].filter(({maxCredits}) => maxCredits > 0),
     ...more,
   });
 
@@ -30,11 +26,8 @@ const ones = (count: number) => Array.from({length: count}, () => 1);
 test('runs that share an account take as many credits as its day has, each as it calls, and not one more', () => {
   const [a, b] = [open(250), open(250)];
   expect([a.take(ones(3)), b.take(ones(200)), a.take(ones(60)), b.take([1])]).toEqual([3, 200, 47, 0]);
-  expect([used(a), used(b), b.exhausted]).toEqual([
-    [250],
-    [250],
-    {period: 'day', limit: 'a limit', maxCredits: 250, renewsAt: Date.parse('2031-05-07T00:00:00Z')},
-  ]);
+  const exhausted = {...limitOf('day', 250), renewsAt: Date.parse('2031-05-07T00:00:00Z')};
+  expect([used(a), used(b), b.exhausted]).toEqual([[250], [250], exhausted]);
   for (const budget of [a, b]) budget.close();
   expect([used(a), used(open(250)), used(open(250, 0, {owner: 'another'}))]).toEqual([[250], [250], [0]]);
 });
@@ -56,12 +49,8 @@ test('a free call gives its credits back to the day and month that it was taken 
   budget.take(ones(2));
   const takenAt = now;
   budget.refund(1, takenAt);
-  expect([used(budget), used(open(2, 100)), budget.take([1]), budget.take([1])]).toEqual([
-    [1, 1],
-    [2, 2],
-    1,
-    0,
-  ]);
+  expect([used(budget), used(open(2, 100))]).toEqual([Array(2).fill(1), Array(2).fill(2)]);
+  expect([budget.take([1]), budget.take([1])]).toEqual([1, 0]);
   now += 120_000;
   expect(budget.take(ones(3))).toBe(2);
   budget.refund(1, takenAt);
@@ -76,10 +65,8 @@ test('credits that could not be written are not taken, and what was given back s
   const budget = open(1_000);
   budget.take([10]);
   budget.refund(4, now);
-  const keep = vi.spyOn(Sqlite.prototype, 'transaction').mockImplementationOnce(function (
-    this: Sqlite,
-    work,
-  ) {
+  const keep = vi.spyOn(Sqlite.prototype, 'transaction');
+  keep.mockImplementationOnce(function (this: Sqlite, work) {
     // As SQLite rolls a transaction back whose commit the disk refuses.
     this.exec('BEGIN');
     work();
@@ -108,37 +95,30 @@ test('one that can not be written at its end tells the use as it was last read',
 test('says once when its share is used up, by whomever', () => {
   const said: string[] = [];
   const warnAt = {share: 0.8, warn: (sentence: string) => said.push(sentence)};
-  const limits = [
-    {period: 'day', limit: 'max_credits_per_day in production.yaml', maxCredits: 10_000},
-  ] as const;
+  const limits = [{...limitOf('day', 10_000), limit: 'max_credits_per_day in production.yaml'}];
   const budget = open(0, 0, {warnAt, limits});
   budget.take([7_900]);
   expect(said).toEqual([]);
   for (let n = 0; n < 3; n++) budget.take([100]);
-  expect(said).toEqual([
-    "8 of the day's 10 credits (max_credits_per_day in production.yaml) are used by all runs together.",
-  ]);
+  const of = '(max_credits_per_day in production.yaml)';
+  expect(said).toEqual([`8 of the day's 10 credits ${of} are used by all runs together.`]);
   open(0, 0, {warnAt, limits}).close();
   expect(said).toHaveLength(2);
   // The next day has a share of its own.
   now += 86_400_000;
-  for (const [cost, sentences] of [
-    [7_900, 2],
-    [100, 3],
-  ] as const) {
-    budget.take([cost]);
-    expect(said).toHaveLength(sentences);
-  }
+  budget.take([7_900]);
+  expect(said).toHaveLength(2);
+  budget.take([100]);
+  expect(said).toHaveLength(3);
 });
 
 test('a count that lacks credits is raised to them, and tells how many it lacked', () => {
   const budget = open(100, 1_000);
   budget.take([30]);
   budget.raiseCounts((fromMs, toMs) => (toMs - fromMs > 86_400_000 ? 500 : 20));
-  expect(budget.limits.map(limit => budget.useOf(limit))).toEqual([
-    {used: 30, lacked: 0},
-    {used: 500, lacked: 470},
-  ]);
+  const [day, month] = budget.limits.map(limit => budget.useOf(limit));
+  expect(day).toEqual({used: 30, lacked: 0});
+  expect(month).toEqual({used: 500, lacked: 470});
 });
 
 test('periods that are over are forgotten', () => {
@@ -149,8 +129,7 @@ test('periods that are over are forgotten', () => {
     budget.close();
   }
   const db = new Sqlite(within('daily-credits.db'), {synchronous: 'FULL', busyTimeoutMs: 0});
-  expect(db.query(['period'], 'FROM used').all()).toEqual(
-    ['2032-06-09', '2032-12-26', '2033-01-05'].map(period => ({period})),
-  );
+  const kept = ['2032-06-09', '2032-12-26', '2033-01-05'].map(period => ({period}));
+  expect(db.query(['period'], 'FROM used').all()).toEqual(kept);
   db.close();
 });
