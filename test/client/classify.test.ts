@@ -109,12 +109,9 @@ describe('a response', () => {
     const session = {started_at: given};
     const accounts = [{last_activity: given, session_count: '3'}];
     const body = {success: true, score: 1, session, multi_accounting: {accounts}};
-    const data = {
-      score: 1,
-      session: {started_at: expected},
-      multi_accounting: {accounts: [{last_activity: expected, session_count: 3}]},
-    };
     const found = kept(classifyResponse('verify', respond(200, body), {}));
+    const became = {accounts: [{last_activity: expected, session_count: 3}]};
+    const data = {score: 1, session: {started_at: expected}, multi_accounting: became};
     expect(found).toEqual([data, JSON.stringify(data), []]);
   });
 
@@ -129,19 +126,15 @@ describe('a response', () => {
   });
 
   test('a list with an item of another type is not in the data; a list of parts is, without such fields', () => {
-    const body = {
-      success: true,
-      verdict: {can_pass: true},
-      email: {flags: ['a', 5, true]},
-      rules: [
-        {name: 'x', shadow: 'maybe'},
-        {name: 'y', more: 1},
-      ],
-    };
-    const {success: _, ...all} = {...body, email: {flags: ['a', '5', true]}};
+    const [x, y] = [
+      {name: 'x', shadow: 'maybe'},
+      {name: 'y', more: 1},
+    ];
+    const all = (flags: unknown[]) => ({verdict: {can_pass: true}, email: {flags}, rules: [x, y]});
+    const body = {success: true, ...all(['a', 5, true])};
     expect(classifyResponse('verify', respond(200, body), {})).toMatchObject({
-      data: {email: {}, rules: [{name: 'x'}, {name: 'y', more: 1}]},
-      exact: JSON.stringify(all),
+      data: {email: {}, rules: [{name: 'x'}, y]},
+      exact: JSON.stringify(all(['a', '5', true])),
       wrongTypes: ['email.flags', 'rules.shadow'],
       unknownFields: ['rules.more'],
     });
@@ -170,11 +163,8 @@ describe('a response', () => {
 
   test('an answer may be odd in any way: nested too deep, or full of unknown fields', () => {
     const deep = `{"success":true,"data":{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}}`;
-    expect(classifyResponse('ip', respond(200, deep), {})).toMatchObject({
-      kind: 'unreadable',
-      code: 'bad_response',
-      detail: 'nested too deep',
-    });
+    const refused = {kind: 'unreadable', code: 'bad_response', detail: 'nested too deep'};
+    expect(classifyResponse('ip', respond(200, deep), {})).toMatchObject(refused);
     const names = Array.from({length: 150_000}, (_, n) => `x${n}`);
     const wide = {success: true, score: 1, device: Object.fromEntries(names.map(name => [name, 1]))};
     const attempt = classifyResponse('verify', respond(200, wide), {});
@@ -258,9 +248,6 @@ test.each(Object.keys(CODES) as CodeSubject[])('codes about the %s, in any spell
 });
 
 test('a message in words is judged by them', () => {
-  expect(['Too many requests!', 'The mailbox is busy', ''].map(subjectOfCode)).toEqual([
-    'moment',
-    'value',
-    'value',
-  ]);
+  const subjects = ['Too many requests!', 'The mailbox is busy', ''].map(subjectOfCode);
+  expect(subjects).toEqual(['moment', 'value', 'value']);
 });

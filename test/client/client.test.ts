@@ -28,10 +28,8 @@ function clientWith(answers: readonly (Given | Promise<Given>)[], options: Parti
 const ip = {ip: '198.51.100.7'};
 
 test('a client tells its base URL without the user and password in it: it is logged', () => {
-  const client = createClient({
-    baseUrl: 'https://gateway:canary-password@api.example.com/risk/',
-    apiKey: 'client-key-1',
-  });
+  const baseUrl = 'https://gateway:canary-password@api.example.com/risk/';
+  const client = createClient({baseUrl, apiKey: KEY});
   expect(client.baseUrl).toBe('https://api.example.com/risk');
   client.close();
 });
@@ -97,9 +95,8 @@ test.each([
 ])('a request for %s goes there', (url, expected) => {
   const [handler] = slimRequestOptions(new URL(url), new Agent()).handlers ?? [];
   const headers = {accept: 'application/json'};
-  const given = handler?.({headers} as never, ((options: object) => options) as never) as unknown as {
-    createNativeRequestOptions(): object;
-  };
+  type Native = {createNativeRequestOptions(): object};
+  const given = handler?.({headers} as never, ((options: object) => options) as never) as unknown as Native;
   expect(given.createNativeRequestOptions()).toMatchObject({...expected, method: 'POST', headers});
 });
 
@@ -122,11 +119,10 @@ test.each<[string, 'send' | 'ip' | 'answer' | 'verify', readonly unknown[]]>([
 });
 
 test.each([undefined, '', ' '])('a client needs a key: %j is refused with a hint', apiKey => {
-  const wrong = {baseUrl: 'https://api.example.com', apiKey: apiKey as string};
-  expect(() => createClient(wrong)).toThrow(expect.objectContaining({code: 'no_key'}));
-  expect(() => Reflect.apply(createClient, undefined, [undefined])).toThrow(
-    expect.objectContaining({code: 'no_key'}),
-  );
+  for (const wrong of [{baseUrl: 'https://api.example.com', apiKey}, undefined])
+    expect(() => Reflect.apply(createClient, undefined, [wrong])).toThrow(
+      expect.objectContaining({code: 'no_key'}),
+    );
 });
 
 test('a verdict that is refused with invalid_token names both causes: the interface does not say which it is', async () => {

@@ -7,6 +7,7 @@ import {gzipSync} from 'node:zlib';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
 import type {Client} from '../../src/client/client.ts';
+import type {Call} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox} from '../support/command.ts';
 import {client, key, serve} from './clients.ts';
@@ -24,10 +25,8 @@ describe('it is known if a call was sent', () => {
   test.each(['over TLS', 'through a tunnel'])(
     '%s the first call on a connection and a later one may have been carried out',
     async way => {
-      const server = await serve({
-        tls: true,
-        script: ({call}) => (call === 1 || call === 3 ? reply.drop() : undefined),
-      });
+      const script = ({call}: Call) => (call === 1 || call === 3 ? reply.drop() : undefined);
+      const server = await serve({tls: true, script});
       const tunnel = await startTunnel();
       using sandbox = createSandbox({'in.csv': 'ip\n192.0.2.1\n192.0.2.2\n192.0.2.3\n'});
       const flags = ['--ip', 'ip', '--concurrency', '1', '--resends', '0', '--no-store'];
@@ -74,28 +73,17 @@ test.each([
   const sent = 'headers' in extra ? gzipSync(body) : body;
   const server = await serve({script: () => reply.text(sent, 200, 'application/json', extra)});
   const kindAt = async (maxBodyBytes: number) => (await ask(client(server.url, {maxBodyBytes}))).kind;
-  expect(await Promise.all([0, -1].map(more => kindAt(body.length + more)))).toEqual([
-    'answered',
-    'unreadable',
-  ]);
+  const kinds = await Promise.all([0, -1].map(more => kindAt(body.length + more)));
+  expect(kinds).toEqual(['answered', 'unreadable']);
 });
 
 test('headers about pace are handed on as they came', async () => {
-  const headers = {
-    'Retry-After': 'soon',
-    RateLimit: '"a";r=1;t=2',
-    'X-RateLimit-Reset': '-1',
-    'X-Rate-Limit-Reset': '7',
-    'X-Other': '1',
-  };
+  const given = {RateLimit: '"a";r=1;t=2', 'X-RateLimit-Reset': '-1', 'X-Rate-Limit-Reset': '7'};
+  const headers = {'Retry-After': 'soon', ...given, 'X-Other': '1'};
   const server = await serve({script: () => reply.ok({headers})});
-  expect(await ask(client(server.url))).toMatchObject({
-    pace: {
-      retryAfter: 'soon',
-      date: expect.any(String),
-      limits: {ratelimit: '"a";r=1;t=2', 'x-ratelimit-reset': '-1', 'x-rate-limit-reset': '7'},
-    },
-  });
+  const limits = {ratelimit: '"a";r=1;t=2', 'x-ratelimit-reset': '-1', 'x-rate-limit-reset': '7'};
+  const pace = {retryAfter: 'soon', date: expect.any(String), limits};
+  expect(await ask(client(server.url))).toMatchObject({pace});
 });
 
 test.each([
@@ -114,10 +102,9 @@ test('the key is in no result, whatever happens', async () => {
   const script = [reply.drop(), reply.redirect('http://127.0.0.1:1/'), reply.html(), reply.unauthorized()];
   const server = await serve({script: ({call}) => script[call - 1]});
   const asked = client(server.url);
-  for (const _ of script) expect(inspect(await ask(asked), {depth: 9, showHidden: true})).not.toContain(key);
-  await expect(
-    asked.ip('192.0.2.1').catch(error => inspect(error, {depth: 9, showHidden: true})),
-  ).resolves.not.toContain(key);
+  const whole = (result: unknown) => inspect(result, {depth: 9, showHidden: true});
+  for (const _ of script) expect(whole(await ask(asked))).not.toContain(key);
+  await expect(asked.ip('192.0.2.1').catch(whole)).resolves.not.toContain(key);
   expect(server.ledger.keyElsewhere).toEqual([]);
 });
 

@@ -7,7 +7,7 @@ import {promisify} from 'node:util';
 import {expect, it} from 'vitest';
 import {enrich, enrichStream, runJob} from '../../src/index.ts';
 import type {Call} from '../support/api-server.ts';
-import {type Reply, reply} from '../support/api-server-reply.ts';
+import {reply} from '../support/api-server-reply.ts';
 import {held} from '../support/main.ts';
 import {address, bySpeed, type Program, startProgram} from './program.ts';
 
@@ -15,25 +15,13 @@ const ANSWERED = 8;
 const IN_FLIGHT = 4;
 const rows = Array.from({length: 40}, (_, n) => ({ip: address(n)}));
 
-/** Answers to the calls in flight when the rows are ended. All but the last would be sent again. */
-const lastReplies: readonly (Reply | undefined)[] = [
-  reply.drop('reset', {charge: true}),
-  reply.error(500, 'broken'),
-  reply.throttle(0),
-  undefined,
-];
-
-interface Holding {
-  readonly program: Program;
-  /** Resolves once as many calls are held as may be in flight. */
-  readonly isHolding: Promise<unknown>;
-  letGo(): void;
-}
+/** Answers to the calls in flight when the rows are ended, which would be sent again; the last call has a good one. */
+const lastReplies = [reply.drop('reset', {charge: true}), reply.error(500, 'broken'), reply.throttle(0)];
 
 const first = new Set(rows.slice(0, ANSWERED).map(({ip}) => ip));
 
-/** A service that answers calls about the first rows and holds the others. */
-async function startHolding(): Promise<Holding> {
+/** A service that answers calls about the first rows and holds the others; `isHolding` once those in flight are. */
+async function startHolding() {
   const holding = held();
   const answers = held();
   let waiting = 0;
@@ -79,17 +67,13 @@ function streaming(end: (stream: Duplex, last: Writable, pipe: AbortController) 
 function awaitingNext(end: (enriched: AsyncGenerator<unknown>) => Promise<unknown>): Begin {
   return async (settings, options) => {
     const enriched = enrich(rows, settings, options);
-    return takeAll(enriched, () => end(enriched));
-  };
-}
-
-async function takeAll(enriched: AsyncGenerator<unknown>, end: End): Promise<End> {
-  for (let taken = 0; taken < ANSWERED; taken += 1) await enriched.next();
-  const next = enriched.next();
-  return async () => {
-    const ended = quiet(end());
-    expect(await next).toEqual({done: true, value: undefined});
-    await ended;
+    for (let taken = 0; taken < ANSWERED; taken += 1) await enriched.next();
+    const next = enriched.next();
+    return async () => {
+      const ended = quiet(end(enriched));
+      expect(await next).toEqual({done: true, value: undefined});
+      await ended;
+    };
   };
 }
 
@@ -210,11 +194,8 @@ it('a process that leaves its rows sends nothing again, and ends', async () => {
       return value.startsWith('198.') ? reply.throttle(600) : reply.drop('reset', {delayMs: 50});
     },
   });
-  const {stdout} = await promisify(execFile)(
-    process.execPath,
-    ['--input-type=module', '--eval', leaving],
-    program.options,
-  );
+  const args = ['--input-type=module', '--eval', leaving];
+  const {stdout} = await promisify(execFile)(process.execPath, args, program.options);
   expect(stdout).toBe('198.51.100.0\nlocked\n');
   expect(program.api.ledger.repeated()).toEqual([]);
 });

@@ -3,7 +3,7 @@ import {mkdirSync, readdirSync, readFileSync, rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {setTimeout} from 'node:timers/promises';
 import {pino} from 'pino';
-import {expect, it} from 'vitest';
+import {expect, onTestFinished, test, vi} from 'vitest';
 import {AbortError, BulkEnrichError, type EnrichSettings, enrich, runJob} from '../../src/index.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {accelerated} from '../support/fast-clock.ts';
@@ -11,6 +11,11 @@ import {held} from '../support/main.ts';
 import {until} from '../support/until.ts';
 import {address, bySpeed, startProgram} from './program.ts';
 
+const it = test.extend('program', async () => {
+  const program = await startProgram();
+  onTestFinished(() => program[Symbol.asyncDispose]());
+  return program;
+});
 const settings = {...bySpeed, ip: 'ip'} as const;
 
 async function* rows(count: number) {
@@ -34,29 +39,23 @@ async function allUntilError<T>(enriched: AsyncIterable<T>): Promise<{rows: T[];
   return {rows, error: undefined};
 }
 
-it('rows come back in order with their answers, each value asked for once', async () => {
-  await using program = await startProgram();
+it('rows come back in order with their answers, each value asked for once', async ({program}) => {
   const enriched = await all(enrich(rows(600), settings, program.options));
   expect(enriched.map(row => row.id)).toEqual(Array.from({length: 600}, (_, id) => id));
   expect(enriched[7]).toMatchObject({ip: '192.0.2.7', enrichment: {ip: {status: 'ok', error: null}}});
   expect(program.api.ledger.calls).toBe(50);
 });
 
-it.each([
+it.for([
   [{[Symbol.iterator]: () => ({next: () => 5})}, 'number'],
   [{[Symbol.asyncIterator]: () => ({next: async () => null})}, 'null'],
-])('rows whose iterator gives no results are refused: %#', async (broken, what) => {
-  await using program = await startProgram();
-  await expect(
-    all(Reflect.apply(enrich, undefined, [broken, settings, program.options])),
-  ).rejects.toMatchObject({
-    code: 'settings',
-    message: `rows: their iterator's next() gave ${what}, not an object {done, value}.`,
-  });
+])('rows whose iterator gives no results are refused: %#', async ([broken, what], {program}) => {
+  const reading = all(Reflect.apply(enrich, undefined, [broken, settings, program.options]));
+  const message = `rows: their iterator's next() gave ${what}, not an object {done, value}.`;
+  await expect(reading).rejects.toMatchObject({code: 'settings', message});
 });
 
-it("the caller's own objects come back, whatever is in them", async () => {
-  await using program = await startProgram();
+it("the caller's own objects come back, whatever is in them", async ({program}) => {
   class Signup {
     readonly when = new Date(0);
     readonly tags = new Map([['a', new Set([1])]]);
@@ -83,8 +82,7 @@ it("the caller's own objects come back, whatever is in them", async () => {
   }
 });
 
-it('a row that takes no more properties comes as a copy', async () => {
-  await using program = await startProgram();
+it('a row that takes no more properties comes as a copy', async ({program}) => {
   class Signup {
     readonly ip = '192.0.2.1';
     get host(): string {
@@ -98,14 +96,13 @@ it('a row that takes no more properties comes as a copy', async () => {
   expect(copy).toMatchObject({ip: '192.0.2.1', enrichment: {ip: {status: 'ok'}}});
   // An earlier run's result is replaced.
   const again = {ip: '192.0.2.1'};
-  for (const _ of [1, 2])
-    expect((await all(enrich([again], {...settings, store: program.temporary}, program.options)))[0]).toBe(
-      again,
-    );
+  const stored = {...settings, store: program.temporary};
+  for (const _ of [1, 2]) expect((await all(enrich([again], stored, program.options)))[0]).toBe(again);
 });
 
-it('each row of a live source is asked for as it comes; an idle one ends at once on abort', async () => {
-  await using program = await startProgram();
+it('each row of a live source is asked for as it comes; an idle one ends at once on abort', async ({
+  program,
+}) => {
   const reason = new Error('the request was closed');
   const controller = new AbortController();
   const next = held();
@@ -145,15 +142,14 @@ it('graceMs says how long calls in flight get on abort and on break; then they a
     await sent.gate;
     break;
   }
-  expect(JSON.parse(readFileSync(summary, 'utf8'))).toMatchObject({
-    status: 'interrupted',
-    credits: {spent: 1, maybe_spent: 1},
-  });
+  const credits = {spent: 1, maybe_spent: 1};
+  expect(JSON.parse(readFileSync(summary, 'utf8'))).toMatchObject({status: 'interrupted', credits});
   answers.letGo();
 });
 
-it('no rows are no error, and the summary claims no bytes and no digest of an input that was not read', async () => {
-  await using program = await startProgram();
+it('no rows are no error, and the summary claims no bytes and no digest of an input that was not read', async ({
+  program,
+}) => {
   const summary = join(program.temporary, 'summary.json');
   expect(await all(enrich([], {...settings, summary}, program.options))).toEqual([]);
   expect(program.api.ledger.requests).toBe(0);
@@ -161,21 +157,23 @@ it('no rows are no error, and the summary claims no bytes and no digest of an in
   expect(input).toMatchObject({bytes: null, sha256: null});
 });
 
-it.each([
+it.for([
   ['async', settings],
   ['without named columns', bySpeed],
-])('rows that were read before their source failed come out, then its own error: %s', async (_, given) => {
-  await using program = await startProgram();
-  const own = new Error('the database went away');
-  async function* broken() {
-    yield {ip: '192.0.2.1'};
-    yield {ip: '192.0.2.2'};
-    throw own;
-  }
-  const {rows: out, error} = await allUntilError(enrich(broken(), given, program.options));
-  expect(error).toBe(own);
-  expect(out.map(({ip}) => ip)).toEqual(['192.0.2.1', '192.0.2.2']);
-});
+] as const)(
+  'rows that were read before their source failed come out, then its own error: %s',
+  async ([_, given], {program}) => {
+    const own = new Error('the database went away');
+    async function* broken() {
+      yield {ip: '192.0.2.1'};
+      yield {ip: '192.0.2.2'};
+      throw own;
+    }
+    const {rows: out, error} = await allUntilError(enrich(broken(), given, program.options));
+    expect(error).toBe(own);
+    expect(out.map(({ip}) => ip)).toEqual(['192.0.2.1', '192.0.2.2']);
+  },
+);
 
 it.each([
   ['in which no value may be sent again', {resends: 1, maxOutage: '10m'}],
@@ -187,9 +185,8 @@ it.each([
   const reading = () => allUntilError(enrich(rows(6), {...settings, ...more}, options));
   const {rows: out, error} = await accelerated(200, reading);
   expect([out, error]).toEqual([[], expect.objectContaining({code: 'outage', exitCode: 5})]);
-  expect(warnings.filter(text => text.includes('tries again by itself'))).toEqual([
-    expect.stringMatching(/until \S+Z at most \(maxOutage\)/),
-  ]);
+  const told = warnings.filter(text => text.includes('tries again by itself'));
+  expect(told).toEqual([expect.stringMatching(/until \S+Z at most \(maxOutage\)/)]);
 });
 
 it('a signal that many runs share has one listener, and none once they have ended', async () => {
@@ -209,15 +206,8 @@ it('runs at once over one store pay for each value once: the other run books a s
   const list = Array.from({length: 200}, (_, n) => ({ip: address(n)}));
   const shared = {ip: 'ip', rate: 'unlimited', store: program.temporary} as const;
   const summaries = ['one', 'two'].map(name => join(program.temporary, `${name}.json`));
-  const runs = summaries.map(summary =>
-    all(
-      enrich(
-        list.map(row => ({...row})),
-        {...shared, summary},
-        program.options,
-      ),
-    ),
-  );
+  const own = () => list.map(row => ({...row}));
+  const runs = summaries.map(summary => all(enrich(own(), {...shared, summary}, program.options)));
   for (const rows of await Promise.all(runs))
     expect(rows.map(({enrichment}) => enrichment.ip.status)).toEqual(list.map(() => 'ok'));
   expect(program.api.ledger.calls).toBe(200);
@@ -281,38 +271,26 @@ it.each<[rows: unknown, settings: unknown, options: object, said: string]>([
   },
 );
 
-it('a list in a cell is what a cell with several values is', async () => {
-  await using program = await startProgram();
+it('a list in a cell is what a cell with several values is', async ({program}) => {
   const ip = [['8.8.8.8'], ['8.8.8.8', '1.1.1.1'], [], [8]];
   const given = ip.map(addresses => ({ip: addresses}));
   const seen = await all(enrich(given, settings, program.options));
-  expect(seen.map(({enrichment}) => enrichment.ip.error ?? enrichment.ip.status)).toEqual([
-    'ok',
-    'ip_list',
-    'empty',
-    'ip_malformed',
-  ]);
-  const first = await all(
-    enrich([{ip: ['1.1.1.1', '8.8.4.4']}], {...settings, ipFromList: 'first'}, program.options),
-  );
-  expect(first[0]?.enrichment.ip.status).toBe('ok');
+  const found = seen.map(({enrichment}) => enrichment.ip.error ?? enrichment.ip.status);
+  expect(found).toEqual(['ok', 'ip_list', 'empty', 'ip_malformed']);
+  const several = [{ip: ['1.1.1.1', '8.8.4.4']}];
+  const [first] = await all(enrich(several, {...settings, ipFromList: 'first'}, program.options));
+  expect(first?.enrichment.ip.status).toBe('ok');
 });
 
-it('a date in a row is a timestamp in rules', async () => {
-  await using program = await startProgram();
-  const rules = [
-    {when: 'timestamp(row.created) > timestamp("2020-01-01T00:00:00Z")', add: 50, reason: 'new'},
-  ];
-  const given = [
-    {ip: '8.8.8.8', created: new Date('2026-01-01')},
-    {ip: '8.8.8.8', created: new Date('2010-01-01')},
-  ];
-  const seen = await all(enrich(given, {...settings, score: {rules}}, program.options));
+it('a date in a row is a timestamp in rules', async ({program}) => {
+  const when = 'timestamp(row.created) > timestamp("2020-01-01T00:00:00Z")';
+  const score = {rules: [{when, add: 50, reason: 'new'}]};
+  const given = ['2026-01-01', '2010-01-01'].map(day => ({ip: '8.8.8.8', created: new Date(day)}));
+  const seen = await all(enrich(given, {...settings, score}, program.options));
   expect(seen.map(({enrichment}) => enrichment.risk?.level)).toEqual(['medium', 'low']);
 });
 
-it('an error that a row throws when it is read comes after the rows before it', async () => {
-  await using program = await startProgram();
+it('an error that a row throws when it is read comes after the rows before it', async ({program}) => {
   const own = new Error('lazy column');
   const bad = {
     get ip(): string {
@@ -327,8 +305,7 @@ it('an error that a row throws when it is read comes after the rows before it', 
   }
 });
 
-it('a row that is too large, or no object, is a result with its index', async () => {
-  await using program = await startProgram();
+it('a row that is too large, or no object, is a result with its index', async ({program}) => {
   const given = [{ip: '192.0.2.1'}, {ip: '192.0.2.2', text: 'x'.repeat(1_048_577)}, null, 'text', [1]];
   const enriched = await all(enrich(given as {ip: string}[], settings, program.options));
   expect(enriched.map(({enrichment}) => [enrichment.rejected?.index, enrichment.rejected?.reason])).toEqual([
@@ -339,10 +316,8 @@ it('a row that is too large, or no object, is a result with its index', async ()
     [4, 'not_an_object'],
   ]);
   expect(enriched[1]).toBe(given[1]);
-  expect(enriched[2]?.enrichment).toMatchObject({
-    ip: {status: 'skipped', error: 'rejected', data: null},
-    risk: {level: 'unknown'},
-  });
+  const ip = {status: 'skipped', error: 'rejected', data: null};
+  expect(enriched[2]?.enrichment).toMatchObject({ip, risk: {level: 'unknown'}});
   const unscored = {...settings, score: 'none'} as const;
   const nothing: Iterable<{ip: string}> = JSON.parse('[null]');
   const [row] = await all(enrich(nothing, unscored, program.options));
@@ -354,36 +329,35 @@ it.each([
   ['a refused key at the first call', {}, [], {code: 'credentials', exitCode: 6}],
   ['failIf once all rows are out', {failIf: ['rows.written > 0']}, [{id: 0}], {code: 'fail_if', exitCode: 4}],
   ['maxErrors, even at the last row', {maxErrors: 0}, [{id: 0}], {code: 'max_errors', exitCode: 4}],
-])('a run is ended by %s, with the code and the exit code of the command', async (_, more, out, error) => {
-  const script = () => (error.code === 'max_errors' ? reply.error(404, 'not_found') : undefined);
-  await using program = await startProgram({script});
-  if (error.code === 'credentials') program.api.setKey('another');
-  const ended = await allUntilError(enrich(rows(1), {...settings, ...more}, program.options));
-  expect(ended).toMatchObject({rows: out, error: {...error, constructor: BulkEnrichError}});
-});
+] as const)(
+  'a run is ended by %s, with the code and the exit code of the command',
+  async (_, more, out, error) => {
+    const script = () => (error.code === 'max_errors' ? reply.error(404, 'not_found') : undefined);
+    await using program = await startProgram({script});
+    if (error.code === 'credentials') program.api.setKey('another');
+    const ended = await allUntilError(enrich(rows(1), {...settings, ...more}, program.options));
+    expect(ended).toMatchObject({rows: out, error: {...error, constructor: BulkEnrichError}});
+  },
+);
 
-it('limit holds for rows that come in groups', async () => {
-  await using program = await startProgram();
+it('limit holds for rows that come in groups', async ({program}) => {
   const given = Array.from({length: 600}, (_, id) => ({id, ip: `192.0.2.${id < 300 ? 1 : 2}`}));
   const enriched = await all(enrich(given, {...settings, limit: 300}, program.options));
   expect(enriched.map(({id}) => id)).toEqual(given.slice(0, 300).map(({id}) => id));
   expect(program.api.ledger.calls).toBe(1);
 });
 
-it('each column has its own repairs, and only the fields that are chosen', async () => {
-  await using program = await startProgram();
+it('each column has its own repairs, and only the fields that are chosen', async ({program}) => {
   const given = {ip: '192.0.2.1', email: "'jo@example.com"};
   const named = {...settings, email: 'email', fields: ['ip.country', 'email.domain']} as const;
   const [row] = await all(enrich([given], named, program.options));
   expect(Object.keys(row?.enrichment.ip ?? {})).toEqual(['status', 'error', 'data']);
   expect(Object.keys(row?.enrichment.ip.data ?? {})).toEqual(['country']);
-  expect(row?.enrichment.email).toMatchObject({
-    repairs: ['leading_apostrophe'],
-    data: {domain: 'example.com'},
-  });
+  const data = {domain: 'example.com'};
+  expect(row?.enrichment.email).toMatchObject({repairs: ['leading_apostrophe'], data});
 });
 
-it.each([
+it.for([
   [{emial: 'x'}, 'emial: this setting does not exist. Did you mean "email"?'],
   [{max_credits: 5}, 'max_credits: this setting does not exist. Did you mean "maxCredits"?'],
   [{ip: 'ip', maxCredits: -1}, /^maxCredits: expected /],
@@ -391,36 +365,28 @@ it.each([
   [{ip: 'ip', rejects: 'x'}, 'rejects: this setting does not apply to rows that a program gives.'],
   [{ip: 'ip', fields: 'ip.contry'}, /^fields: no answer has .* Did you mean "ip.country"\?$/],
   [{ip: 'ip', requireStore: true}, /^requireStore: true needs .*store: false/],
-])('a mistake in the settings %j is spoken of as they are written', async (given, message) => {
-  await using program = await startProgram();
-  const wrong = {store: false, ...given} as EnrichSettings<{ip: string}>;
-  await expect(all(enrich(rows(1), wrong, program.options))).rejects.toThrow(message);
+] as const)(
+  'a mistake in the settings %j is spoken of as they are written',
+  async ([given, message], {program}) => {
+    const wrong = {store: false, ...given} as EnrichSettings<{ip: string}>;
+    await expect(all(enrich(rows(1), wrong, program.options))).rejects.toThrow(message);
+  },
+);
+
+it('nothing is left in the temporary directory, however the process ends', async ({program}) => {
+  vi.stubEnv('TMPDIR', program.temporary);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  for await (const _ of enrich(rows(2), {...settings, maxCredits: 5}, program.options))
+    expect(readdirSync(program.temporary).filter(name => name.startsWith('bulk-enrich-'))).toEqual([]);
 });
 
-it('nothing is left in the temporary directory, however the process ends', async () => {
-  await using program = await startProgram();
-  const before = process.env['TMPDIR'];
-  process.env['TMPDIR'] = program.temporary;
-  try {
-    for await (const _ of enrich(rows(2), {...settings, maxCredits: 5}, program.options))
-      expect(readdirSync(program.temporary).filter(name => name.startsWith('bulk-enrich-'))).toEqual([]);
-  } finally {
-    if (before === undefined) delete process.env['TMPDIR'];
-    else process.env['TMPDIR'] = before;
-  }
-});
-
-it('an error follows the last row if the run could not write its summary', async () => {
-  await using program = await startProgram();
+it('an error follows the last row if the run could not write its summary', async ({program}) => {
   const folder = join(program.temporary, 'summaries');
+  const summary = join(folder, 's.json');
   mkdirSync(folder);
   const taken: number[] = [];
   const reading = async () => {
-    for await (const {id} of enrich(
-      rows(3),
-      {...settings, summary: join(folder, 's.json')},
-      program.options,
-    )) {
+    for await (const {id} of enrich(rows(3), {...settings, summary}, program.options)) {
       taken.push(id);
       rmSync(folder, {recursive: true, force: true});
     }
@@ -429,8 +395,7 @@ it('an error follows the last row if the run could not write its summary', async
   expect(taken).toEqual([0, 1, 2]);
 });
 
-it('the log of a loop that took all rows ends with the end of the run', async () => {
-  await using program = await startProgram();
+it('the log of a loop that took all rows ends with the end of the run', async ({program}) => {
   const events: string[] = [];
   const write = (line: string) => events.push(JSON.parse(line).event);
   const log = pino({level: 'info'}, {write});
