@@ -1,6 +1,6 @@
 import {createServer} from 'node:https';
 import type {AddressInfo} from 'node:net';
-import {afterAll, afterEach, beforeAll, expect, test, vi} from 'vitest';
+import {afterEach, beforeAll, expect, test, vi} from 'vitest';
 import {type ApiServer, startApiServer} from '../support/api-server.ts';
 import {type CertificateOptions, makeCertificate} from '../support/cert.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
@@ -15,10 +15,10 @@ beforeAll(async () => {
   sandbox = createSandbox();
   sandbox.write('list.csv', 'ip\n192.0.2.1\n192.0.2.2\n');
   plain = await startApiServer({key});
-});
-afterAll(async () => {
-  await plain.close();
-  sandbox[Symbol.dispose]();
+  return async () => {
+    await plain.close();
+    sandbox[Symbol.dispose]();
+  };
 });
 afterEach(() => vi.unstubAllEnvs());
 
@@ -109,9 +109,8 @@ test('after the first answer, a port that speaks TLS is a service that is away',
 });
 
 test('407 over plain HTTP is of a proxy in between, and no value fails for it', async () => {
-  await using proxy = await startRawServer(socket =>
-    socket.end('HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n'),
-  );
+  const answer = 'HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n';
+  await using proxy = await startRawServer(socket => socket.end(answer));
   const {codes, said, failed, summary} = await contact(proxy.url);
   expect([codes, failed, summary.reason]).toEqual([[2, 2], ['connection'], 'proxy']);
   expect(said).toMatch(/refuses the credentials, or needs some \(407\)/);

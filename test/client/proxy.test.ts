@@ -87,23 +87,17 @@ describe('answers of a proxy', () => {
     using sandbox = createSandbox();
     const env = {BULK_ENRICH_BASE_URL: base, BULK_ENRICH_API_KEY: apiKey, HTTPS_PROXY: proxy.url};
     const {code, stderr} = await runHere(sandbox, ['lookup', 'ip', '192.0.2.1'], {env});
-    expect([code, stderr.replaceAll('\n', ' ')]).toEqual([
-      2,
-      expect.stringMatching(/the proxy refuses the credentials/),
-    ]);
+    const said = expect.stringMatching(/the proxy refuses the credentials/);
+    expect([code, stderr.replaceAll('\n', ' ')]).toEqual([2, said]);
   });
 
-  test('other answers are named: nothing was sent', async () => {
-    await using proxy = await answering('502 Bad Gateway');
-    vi.stubEnv('HTTPS_PROXY', proxy.url);
+  test.each([
+    ['other answers are named: nothing was sent', '502 Bad Gateway', ''],
+    ['a proxy without a scheme is one over HTTP', '503 No', 'http://'],
+  ])('%s', async (_, status, without) => {
+    await using proxy = await answering(status);
+    vi.stubEnv('HTTPS_PROXY', proxy.url.replace(without, ''));
     const attempt = await client(base).send('ip', {ip: '192.0.2.1'});
-    expect(attempt).toMatchObject({kind: 'not_sent', code: 'proxy_502'});
-  });
-
-  test('a proxy without a scheme is one over HTTP', async () => {
-    await using proxy = await answering('503 No');
-    vi.stubEnv('HTTPS_PROXY', proxy.url.replace('http://', ''));
-    const attempt = await client(base).send('ip', {ip: '192.0.2.1'});
-    expect(attempt).toMatchObject({kind: 'not_sent', code: 'proxy_503'});
+    expect(attempt).toMatchObject({kind: 'not_sent', code: `proxy_${status.slice(0, 3)}`});
   });
 });

@@ -13,11 +13,8 @@ contract('the embedded service keeps the contract', async () => {
   const target = {baseUrl: running.url, apiKey: running.apiKey, actionId: 'contract', ours: true};
   const tokens = Array.from({length: 50}, (_, index) => `contract-session-${index}`);
   await ask(target, '/_sessions', {sessions: tokens.map(sessionOf)});
-  return {
-    ...target,
-    freshToken: () => tokens.pop() ?? 'no more tokens',
-    spent: async () => running.ledger().spent,
-  };
+  const freshToken = () => tokens.pop() ?? 'no more tokens';
+  return {...target, freshToken, spent: async () => running.ledger().spent};
 });
 
 contract('the server of the other tests keeps the contract', async () => {

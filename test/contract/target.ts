@@ -27,12 +27,8 @@ export async function ask(target: Target, path: string, body: Record<string, unk
 }
 
 export async function askRaw(target: Target, path: string, body: string): Promise<Reply> {
-  const response = await fetch(target.baseUrl + path, {
-    method: 'POST',
-    headers: {'Content-Type': 'application/json'},
-    body,
-  });
-  return replyOf(response);
+  const headers = {'Content-Type': 'application/json'};
+  return replyOf(await fetch(target.baseUrl + path, {method: 'POST', headers, body}));
 }
 
 export async function replyOf(response: Response): Promise<Reply> {

@@ -147,15 +147,12 @@ function fieldsOfVerify(target: () => Target): void {
       replies.push(await ask(target(), path, {action_id: actionId, token: freshToken(), ...extras, id}));
   });
 
-  const holders = (where: string): Record<string, unknown>[] =>
-    where
-      .split('.')
-      .filter(Boolean)
-      .reduce<Record<string, unknown>[]>(
-        (found, step) =>
-          found.flatMap(each => (each[step.replace('[]', '')] ?? []) as Record<string, unknown>[]),
-        replies.map(({json}) => json),
-      );
+  const holders = (where: string) => {
+    let found: Record<string, unknown>[] = replies.map(({json}) => json);
+    for (const step of where.replaceAll('[]', '').split('.').filter(Boolean))
+      found = found.flatMap(each => (each[step] ?? []) as typeof found);
+    return found;
+  };
 
   for (const [where, fields] of Object.entries(verifyFields)) {
     fieldCases(where === '' ? '' : `${where}.`, fields, () => holders(where));

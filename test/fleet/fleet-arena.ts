@@ -8,26 +8,25 @@ import {type Arena, openArena} from '../support/crash.ts';
 import {type HereOutcome, runHere} from '../support/main.ts';
 import {type RedisProcess, startRedis} from '../support/redis.ts';
 
+type Env = Readonly<Record<string, string | undefined>>;
+
 /** A server, a Redis, and workers: as processes of their own, or in this one. */
 export interface FleetArena extends Arena {
   readonly redis: RedisProcess;
   /** The environment of coordinators and workers. */
   readonly env: Readonly<Record<string, string>>;
   /** Starts the command: for what is about its end, its flags or its environment. */
-  worker(
-    args?: readonly string[],
-    env?: Readonly<Record<string, string | undefined>>,
-  ): Promise<RunningCommand>;
+  worker(args?: readonly string[], env?: Env): Promise<RunningCommand>;
   /** Starts the same in this process, in a tenth of the time; it leaves with the arena. */
   workerHere(redisUrl?: string): Promise<void>;
-  run(args?: readonly string[], env?: Readonly<Record<string, string | undefined>>): RunningCommand;
+  run(args?: readonly string[], env?: Env): RunningCommand;
   /** Runs a command in this process, to its end. */
-  here(args: readonly string[], env?: Readonly<Record<string, string | undefined>>): Promise<HereOutcome>;
+  here(args: readonly string[], env?: Env): Promise<HereOutcome>;
 }
 
-export interface FleetArenaOptions extends Partial<ApiServerOptions> {
+export type FleetArenaOptions = Partial<ApiServerOptions> & {
   readonly redis?: Parameters<typeof startRedis>[0];
-}
+};
 
 const LOST_AFTER_MS = 2_000;
 
@@ -35,16 +34,14 @@ const LOST_AFTER_MS = 2_000;
 const WITHOUT_RATE = ['run', 'list.csv', '-o', 'out.csv', '--no-store'];
 export const RUN = [...WITHOUT_RATE, '--rate', 'unlimited'];
 
-export async function openFleetArena({
-  redis: redisOptions,
-  ...options
-}: FleetArenaOptions = {}): Promise<FleetArena> {
+export async function openFleetArena(options: FleetArenaOptions = {}): Promise<FleetArena> {
+  const {redis: redisOptions, ...server} = options;
   const redis = await startRedis(redisOptions);
-  const arena = await openArena(options);
+  const arena = await openArena(server);
   const env = {...arena.env, BULK_ENRICH_REDIS_URL: redis.url};
   const running = new Set<RunningCommand>();
   const workers: FleetWorker[] = [];
-  const start = (args: readonly string[], own: Readonly<Record<string, string | undefined>>) => {
+  const start = (args: readonly string[], own: Env) => {
     const command = arena.sandbox.start(args, {env: {...env, ...own}});
     running.add(command);
     void command.outcome.finally(() => running.delete(command));
@@ -61,25 +58,13 @@ export async function openFleetArena({
     },
     async workerHere(redisUrl = redis.url) {
       const {BULK_ENRICH_BASE_URL: baseUrl, BULK_ENRICH_API_KEY: apiKey} = arena.env;
-      const options = {
-        redisUrl,
-        endpoint: baseUrl,
-        secret: apiKey,
-        concurrency: 16,
-        lostAfterMs: LOST_AFTER_MS,
-      };
+      const own = {redisUrl, endpoint: baseUrl, secret: apiKey, log: pino({level: 'silent'})};
+      const limits = {concurrency: 16, lostAfterMs: LOST_AFTER_MS};
       const clientFor = (timeoutMs: number) => createClient({baseUrl, apiKey, timeoutMs});
       const onFatal = (error: unknown) => {
         throw error;
       };
-      workers.push(
-        await FleetWorker.start({
-          ...options,
-          clientFor,
-          log: pino({level: 'silent'}),
-          onFatal,
-        }),
-      );
+      workers.push(await FleetWorker.start({...own, ...limits, clientFor, onFatal}));
     },
     run: (args = [], own = {}) => start([...(args.includes('--rate') ? WITHOUT_RATE : RUN), ...args], own),
     here: (args, own = {}) => runHere(arena.sandbox, args, {env: {...env, ...own}}),

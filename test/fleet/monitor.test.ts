@@ -4,12 +4,8 @@ import {FleetMonitor} from '../../src/fleet/monitor.ts';
 import type {StopReason} from '../../src/lookup/call.ts';
 import {whole} from '../support/whole.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
 /** Watches a Redis of which only what is given is looked at. */
 function watch(redis: object, refused: () => string | undefined = () => undefined) {
@@ -51,16 +47,12 @@ test('a Redis that is connected, but does not answer, is told of, and is an outa
   const redis = {status: 'ready', smembers: () => new Promise(() => {})};
   const {health, warnings, outages} = watch(redis);
   const silent = "the fleet's Redis at queue does not answer";
+  const warned =
+    "The fleet's Redis at queue does not answer: the run waits. It resumes by itself, or stops after --max-outage.";
   await vi.advanceTimersByTimeAsync(5_000);
   expect(health.pause).toBeUndefined();
   await vi.advanceTimersByTimeAsync(5_000);
-  expect([health.pause?.detail, warnings, outages]).toEqual([
-    silent,
-    [
-      "The fleet's Redis at queue does not answer: the run waits. It resumes by itself, or stops after --max-outage.",
-    ],
-    [],
-  ]);
+  expect([health.pause?.detail, warnings, outages]).toEqual([silent, [warned], []]);
   await vi.advanceTimersByTimeAsync(20_000);
   health.stop();
   expect(warnings).toHaveLength(1);
@@ -69,11 +61,9 @@ test('a Redis that is connected, but does not answer, is told of, and is an outa
 
 test('an outage is over once the fleet can make calls: the next one counts from its own begin, and is told', async () => {
   const workers = [16, 4].map(concurrency => ({kind: 'worker', concurrency}));
-  const redis = {
-    status: 'connecting',
-    smembers: async () => Object.keys(workers),
-    mget: async () => workers.map(worker => JSON.stringify(worker)),
-  };
+  const smembers = async () => Object.keys(workers);
+  const mget = async () => workers.map(worker => JSON.stringify(worker));
+  const redis = {status: 'connecting', smembers, mget};
   const {health, warnings, outages, capacities} = watch(redis);
   for (const status of ['connecting', 'ready', 'connecting']) {
     redis.status = status;
@@ -89,8 +79,7 @@ test('a fleet without a worker waits, says how to start one, and is an outage af
   const {health, warnings, outages} = watch({status: 'ready', smembers: async () => []});
   await vi.advanceTimersByTimeAsync(25_000);
   health.stop();
-  expect(warnings).toEqual([
-    'No worker is running on queue: the run waits. Start one with: bulk-enrich worker --redis queue',
-  ]);
+  const start = 'Start one with: bulk-enrich worker --redis queue';
+  expect(warnings).toEqual([`No worker is running on queue: the run waits. ${start}`]);
   expect(outages[0]).toMatchObject({kind: 'outage', cause: 'no worker is running on queue'});
 });

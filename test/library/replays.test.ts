@@ -1,6 +1,7 @@
 import {expect, it} from 'vitest';
 import {enrich} from '../../src/index.ts';
 import {ALWAYS_PASS_ACTION_ID} from '../../src/operations/verify.ts';
+import type {Call} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {bySpeed, startProgram} from './program.ts';
 
@@ -36,9 +37,8 @@ it('a test action id redeems like any other: its rows say what the service says'
 
 it('a later row is sure of a replay also where the first can not know', async () => {
   const redeemed = {success: true, verdict: {can_pass: true, redeemed: true}};
-  await using program = await startProgram({
-    script: ({attempt}) => (attempt === 1 ? reply.drop() : reply.json(redeemed)),
-  });
+  const script = ({attempt}: Call) => (attempt === 1 ? reply.drop() : reply.json(redeemed));
+  await using program = await startProgram({script});
   const found: unknown[] = [];
   for await (const {enrichment} of enrich(rows('s-1', 's-1'), settings, program.options))
     found.push([enrichment.verify.status, enrichment.verify.error]);
@@ -49,9 +49,9 @@ it('a later row is sure of a replay also where the first can not know', async ()
 });
 
 it('tokens that are refused where other calls are answered are not a wrong key', async () => {
-  await using program = await startProgram({
-    script: ({operation}) => (operation === 'verify' ? reply.error(401, 'invalid_token') : undefined),
-  });
+  const script = ({operation}: Call) =>
+    operation === 'verify' ? reply.error(401, 'invalid_token') : undefined;
+  await using program = await startProgram({script});
   const both = {...settings, ip: 'ip', concurrency: 1} as const;
   const rows = Array.from({length: 12}, (_, n) => ({ip: '192.0.2.1', session: `s-${n}`}));
   const reading = replays(enrich(rows, both, program.options));

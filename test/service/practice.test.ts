@@ -90,12 +90,8 @@ describe('the throttle', () => {
   it('tells the limit, the rest and the time', () => {
     const throttle = new Throttle(4, () => 0);
     throttle.take();
-    expect(throttle.headers()).toEqual({
-      'RateLimit-Limit': '4',
-      'RateLimit-Remaining': '3',
-      'RateLimit-Reset': '1',
-      'RateLimit-Policy': '4;w=1',
-    });
+    const left = {'RateLimit-Limit': '4', 'RateLimit-Remaining': '3', 'RateLimit-Reset': '1'};
+    expect(throttle.headers()).toEqual({...left, 'RateLimit-Policy': '4;w=1'});
   });
 
   it('over HTTP: 429 throttled, with Retry-After and RateLimit headers, free of charge', async () => {

@@ -47,10 +47,7 @@ describe('the table of mail providers', () => {
   it('has a kind, an operator, a source and a date in each line', () => {
     for (const {kind, operator, domains, source, date} of mailOperators()) {
       expect(['mainstream', 'provider', 'relay', 'disposable'], operator).toContain(kind);
-      expect(
-        [operator, source].every(text => text.length > 1),
-        operator,
-      ).toBe(true);
+      for (const text of [operator, source]) expect(text.length, operator).toBeGreaterThan(1);
       expect(date).toMatch(/^20\d\d-\d\d-\d\d$/);
       for (const domain of domains) expect(domain).toMatch(/^[a-z\d-]+(\.[a-z\d-]+)+$/);
     }
