@@ -20,10 +20,9 @@ async function collect(chunks: AsyncIterable<Buffer>): Promise<string> {
 
 describe('gzip', () => {
   it('is known by its first bytes, not by its name', async () => {
-    const {records} = await readAll(write('a.csv', gzipSync('a,b\n1,2\n')));
-    expect(fieldsOf(records)).toEqual([['1', '2']]);
-    const plain = await readAll(write('a.csv.gz', 'a,b\n1,2\n'));
-    expect(fieldsOf(plain.records)).toEqual([['1', '2']]);
+    const text = 'a,b\n1,2\n';
+    for (const path of [write('a.csv', gzipSync(text)), write('a.csv.gz', text)])
+      expect(fieldsOf((await readAll(path)).records)).toEqual([['1', '2']]);
   });
 
   it.each([1, 3, 1 << 16])('may have several members, in chunks of %i', async size => {
@@ -47,10 +46,9 @@ describe('gzip', () => {
   ])('that is %s is an error', async (_, spoil) => {
     const rows = Array.from({length: 5_000}, (_, i) => `${i},${i * 7919}\n`).join('');
     const path = write('list.csv.gz', spoil(gzipSync(`a,b\n${rows}`)));
-    const error = await failureOf(readAll(path, {chunkSize: 1_000}));
-    expect(error.code).toBe('input_corrupt');
-    expect(error.message).toContain(path);
-    expect(error.message).toContain('gzip -t');
+    const {code, message} = await failureOf(readAll(path, {chunkSize: 1_000}));
+    expect(code).toBe('input_corrupt');
+    for (const part of [path, 'gzip -t']) expect(message).toContain(part);
   });
 });
 

@@ -43,10 +43,10 @@ describe('--fields', () => {
     const own = makeTargets(operation, [{column: 't'}], ['t']);
     for (const {name, path} of fieldsOfOperation(operation))
       for (const written of [name, path.join('.'), `${operation}.${name}`, `${operation}.${path.join('.')}`])
-        expect([written, planColumns(own, [written])[0]?.fields.map(field => field.name)]).toEqual([
+        expect(
+          planColumns(own, [written])[0]?.fields.map(field => field.name),
           written,
-          expect.arrayContaining([name]),
-        ]);
+        ).toContain(name);
   });
 
   test.each([
@@ -87,12 +87,9 @@ test('the output of a run is told as that: each clash gets a prefix of its own, 
   ];
   const added = ['ip_status', 'email_status', 'x_status'];
   const flags = ['--ip', 'ip=checked_ip_', '--email', 'mail=checked_email_', '--country', 'land'];
-  expect(() => refuseClashes(input, added, targets, ['land'])).toThrow(
-    expect.objectContaining({
-      remedy: {flags},
-      message: expect.stringMatching(/^The list is the output of a run: .* bulk-enrich score/),
-    }),
-  );
+  const message = expect.stringMatching(/^The list is the output of a run: .* bulk-enrich score/);
+  const refused = expect.objectContaining({remedy: {flags}, message});
+  expect(() => refuseClashes(input, added, targets, ['land'])).toThrow(refused);
 });
 
 test('in NDJSON two columns may not have one key, nor one that of the risk', () => {
@@ -154,19 +151,18 @@ describe('cells', () => {
     expect(names).toEqual(['ip_status', 'ip_error', 'ip_stale', 'ip_city']);
     expect(cellsOf(result, columns).split(',')[2]).toBe(cell);
     const encoder = createRowEncoder(ndjsonInput(['ip']), columns, output({kind: 'ndjson'}));
-    expect(encoder.encode([enriched(ndjsonRow('{"ip":"x"}'), [result])])).toContain(
-      `,"stale":${member},"data"`,
-    );
+    const line = encoder.encode([enriched(ndjsonRow('{"ip":"x"}'), [result])]);
+    expect(line).toContain(`,"stale":${member},"data"`);
   });
 
   test('rows with the same answer, fresh or stale, each say which it was', () => {
     const columns = planColumns(target, ['city'], true);
     const encoder = createRowEncoder(csvInput(['ip']), columns, output());
-    const fresh: CellResult = {status: 'ok', data: '{"city":"X"}', boughtAt: 0};
-    const stale: CellResult = {...fresh, stale: 'outage'};
-    const row = (result: CellResult) => enriched(csvRow(['192.0.2.1']), [result]);
-    const rows = [fresh, fresh, fresh, stale, stale, stale, fresh].map(row);
-    const marks = rows.map(each => encoder.encode([each]).split(',')[3]);
+    const fresh = ok({city: 'X'});
+    const stale = {...fresh, stale: 'outage'} as CellResult;
+    const marks = [fresh, fresh, fresh, stale, stale, stale, fresh].map(result => {
+      return encoder.encode([enriched(csvRow(['192.0.2.1']), [result])]).split(',')[3];
+    });
     expect(marks).toEqual(['false', 'false', 'false', 'true', 'true', 'true', 'false']);
   });
 });
@@ -191,9 +187,8 @@ test('true-or-false fields are flags, lists are JSON, all others plain', () => {
 });
 
 test('an answer cut down to some fields keeps its nesting, and leaves out missing fields', () => {
-  const fields = fieldsOfOperation('verify').filter(({name}) =>
-    ['can_pass', 'device_os', 'location_city'].includes(name),
-  );
+  const some = ['can_pass', 'device_os', 'location_city'];
+  const fields = fieldsOfOperation('verify').filter(({name}) => some.includes(name));
   const text = '{"score":1,"verdict":{"can_pass":false,"redeemed":true},"device":{"os":"x","browser":"y"}}';
   expect(pickFields(JSON.parse(text), fields)).toEqual({verdict: {can_pass: false}, device: {os: 'x'}});
 });

@@ -9,10 +9,10 @@ const city = looked('ip', 'ip', ['city']);
 const answeredRow = (cells: readonly string[], ...results: CellResult[]) => enriched(csvRow(cells), results);
 
 describe('CSV', () => {
-  const encode = (cells: readonly string[], options = {}, answer: object = {city: 'Berlin'}) =>
-    createRowEncoder(csvInput(['ip', 'note']), city, output(options)).encode([
-      answeredRow(cells, ok(answer)),
-    ]);
+  const encode = (cells: readonly string[], options = {}, answer: object = {city: 'Berlin'}) => {
+    const encoder = createRowEncoder(csvInput(['ip', 'note']), city, output(options));
+    return encoder.encode([answeredRow(cells, ok(answer))]);
+  };
 
   test('the head is the input’s header and the added columns, with mark, sep line, delimiter and line ends', () => {
     const input = csvInput(['IP', 'IP', ''], {columns: ['IP', 'IP#2', 'column_3']});
@@ -222,11 +222,9 @@ describe('to NDJSON: the columns that CSV would have, as fields with their types
   test('repairs by their lookup, and a null without any', () => {
     const encoder = createRowEncoder(ndjsonInput(['ip']), fields, {...flat, risk: [], repairs: true});
     const row = enriched(ndjsonRow('{}'), [invalid]);
-    const [without, of] = [row, {...row, repairs: [['quoted'] as const]}].map(
-      one => JSON.parse(encoder.encode([one])) as object,
-    );
-    expect(without).toHaveProperty('input_repairs', null);
-    expect(of).toHaveProperty('input_repairs', {ip: ['quoted']});
+    const told = (one: typeof row) => JSON.parse(encoder.encode([one]));
+    expect(told(row)).toHaveProperty('input_repairs', null);
+    expect(told({...row, repairs: [['quoted']]})).toHaveProperty('input_repairs', {ip: ['quoted']});
   });
 
   test('a row that has a field of that name ends the run', () => {

@@ -92,18 +92,16 @@ describe('a condition on a missing field is undecided, unless the rest decides i
 });
 
 describe('a text that is not a number, date or duration decides nothing', () => {
+  const ofEach = (...conditions: string[]) => {
+    return (text: string) => conditions.map((condition): [string, string] => [condition, text]);
+  };
+
   test.each<readonly [text: string, country: string]>([
     ...['', ' ', ' 5', '0b11', '0o7', '0x1f', '1_000', '1e3', '5.0', 'NaN', '९'].flatMap(
-      (text): [string, string][] => [
-        ['int(row.country) < 7', text],
-        ['!(uint(row.country) > uint(7))', text],
-      ],
+      ofEach('int(row.country) < 7', '!(uint(row.country) > uint(7))'),
     ),
     ...['', ' 5', '0b11', '0o7', '0x1f', 'NaN', 'inf', '-Infinity', '1e999', '1,5', '.', '1e'].flatMap(
-      (text): [string, string][] => [
-        ['double(row.country) < 7', text],
-        ['!(double(row.country) > 7.0)', text],
-      ],
+      ofEach('double(row.country) < 7', '!(double(row.country) > 7.0)'),
     ),
     ['uint(row.country) < uint(7)', '-1'],
     ['double(row.country) > 7.0 || ip.is_vpn', 'x'],
@@ -111,11 +109,10 @@ describe('a text that is not a number, date or duration decides nothing', () => 
       ...['2026-02-30T00:00:00Z', '2026-13-01T00:00:00Z', '2026-01-31T24:00:00Z', '2026-01-31T23:60:00Z'],
       ...['2026-01-31T23:59:60+30:00', '2025-02-29T00:00:00+01:00', '2026-01-31T00:00:00', '2026-01-31'],
       ...['Sat, 31 Jan 2026 00:00:00 GMT', '2026-01-31T00:00:00.0', '1769817600', ''],
-    ].map((text): [string, string] => ['timestamp(row.country) < timestamp("2030-01-01T00:00:00Z")', text]),
-    ...['', 'h', '.h', '7d', '5', '1h 5m', '5m1', '-', '+-5m'].map((text): [string, string] => [
-      'duration(row.country) < duration("1h")',
-      text,
-    ]),
+    ].flatMap(ofEach('timestamp(row.country) < timestamp("2030-01-01T00:00:00Z")')),
+    ...['', 'h', '.h', '7d', '5', '1h 5m', '5m1', '-', '+-5m'].flatMap(
+      ofEach('duration(row.country) < duration("1h")'),
+    ),
   ])('%s of "%s"', (text, country) => {
     expect(judged(text, {row: {country}})).toEqual([undefined, expect.anything(), true]);
   });
@@ -201,17 +198,13 @@ test('a name that a macro binds is its own', () => {
   expect(compiled.references.map(({path}) => path.join('.'))).toEqual(['verify.rules']);
 });
 
+const members = (n: number) => `ip.city in [${Array(n).fill('"x"').join()}]`;
+
 test.each<[what: string, text: (n: number) => string, taken: number, refused: number, says: string]>([
   ['signs', n => `${'!'.repeat(n)}ip.is_vpn`, 249, 250, 'it has 250 signs (- or !) in a row, or more'],
   ['brackets', n => `${'('.repeat(n)}ip.is_vpn${')'.repeat(n)}`, 240, 250, 'more than 240 levels'],
   ['terms', n => Array(n).fill('ip.is_vpn').join(' && '), 1_000, 1_002, 'more than 1,000 levels'],
-  [
-    'members',
-    n => `ip.city in [${Array(n).fill('"x"').join()}]`,
-    1_000,
-    1_001,
-    'a list has more than 1,000 members',
-  ],
+  ['members', members, 1_000, 1_001, 'a list has more than 1,000 members'],
 ])('of %s as many are taken as the message says', (_, text, taken, refused, says) => {
   expect(() => condition(text(taken))).not.toThrow();
   expect(() => condition(text(refused))).toThrow(says);

@@ -16,18 +16,6 @@ import {usual} from './usual.ts';
 
 /** The lists of the table, all of them made up, with the plan of a run for each. */
 export const lists = [
-  known,
-  files,
-  encodings,
-  columns,
-  countries,
-  numbers,
-  addresses,
-  programs,
-  firstContact,
-  parties,
-  strangers,
-  newUsers,
-  usual,
-  several,
+  ...[known, files, encodings, columns, countries, numbers, addresses, programs],
+  ...[firstContact, parties, strangers, newUsers, usual, several],
 ].flatMap(situations);
