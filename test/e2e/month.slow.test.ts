@@ -77,14 +77,10 @@ test('an outage in which nothing is answered is no success', async () => {
   expect(await month.again(10)).toMatchObject(SILENT);
 });
 
+const NOT_ALLOWED = /10 ip values in a row .* "forbidden".*BULK_ENRICH_API_KEY/;
 test.each([
   [11, 'the key was replaced', () => reply.unauthorized(), /^Stopped: .*BULK_ENRICH_API_KEY/s],
-  [
-    12,
-    '403 for everything',
-    () => reply.forbidden(),
-    /10 ip values in a row .* "forbidden".*BULK_ENRICH_API_KEY/,
-  ],
+  [12, '403 for everything', () => reply.forbidden(), NOT_ALLOWED],
 ])('night %i, %s: exit 6; with the right key the same command resumes', async (day, _, script, text) => {
   month.service.setScript(script);
   expect(await month.night(day)).toMatchObject(saying(6, text));

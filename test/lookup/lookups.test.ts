@@ -29,15 +29,8 @@ function opened(more: Partial<LookupOptions> = {}) {
   open.push(ledger);
   const inFlight = new Map<string, (attempt: Attempt) => void>();
   const executor = new Executor({
-    ...{
-      ledger,
-      lanes,
-      store: new AnswerStore(),
-      maxOutageMs: 60_000,
-      isAnswered: () => true,
-      hadSignals: () => true,
-      publishOn: [],
-    },
+    ...{ledger, lanes, store: new AnswerStore(), maxOutageMs: 60_000, publishOn: []},
+    ...{isAnswered: () => true, hadSignals: () => true, judge: () => 'fresh', costOf: () => 1},
     dispatcher: {
       async send({params}) {
         const [value = ''] = Object.values(params);
@@ -45,8 +38,6 @@ function opened(more: Partial<LookupOptions> = {}) {
       },
     },
     policy: {resends: 2, cost: {throttled: 'free', rejected: 'maybe'}},
-    costOf: () => 1,
-    judge: () => 'fresh',
     events: {attempted: () => {}, refused: () => {}, stopped: () => {}, closed: () => {}},
     now: () => performance.now(),
     random: () => 0,

@@ -14,9 +14,8 @@ import {
 const settings: RetrySettings = {resends: 2, cost: {throttled: 'free', rejected: 'maybe'}};
 
 test('backoff is full jitter under 0.5 s · 2ⁿ, at most 30 s', () => {
-  expect([0, 1, 2, 5, 6, 7, 60, 2_000].map(n => backoffMs(n, 30_000, 1 - 1e-9))).toEqual([
-    500, 1_000, 2_000, 16_000, 30_000, 30_000, 30_000, 30_000,
-  ]);
+  const longest = [0, 1, 2, 5, 6, 7, 60, 2_000].map(n => backoffMs(n, 30_000, 1 - 1e-9));
+  expect(longest).toEqual([500, 1_000, 2_000, 16_000, 30_000, 30_000, 30_000, 30_000]);
   expect(backoffMs(4, 30_000, 0)).toBe(0);
   expect(backoffMs(4, 30_000, 0.5)).toBe(4_000);
 });
@@ -24,9 +23,8 @@ test('backoff is full jitter under 0.5 s · 2ⁿ, at most 30 s', () => {
 const doubted = (doubts: number) => ({doubts, mayBeCarriedOut: doubts > 0, kills: 0, lastCode: ''});
 
 test('a retry backs off from its first attempt that counts', () => {
-  expect([0, 1, 2, 3].map(n => retryMs(doubted(n), false, {...settings, resends: 9}, 0.5))).toEqual([
-    250, 250, 500, 1_000,
-  ]);
+  const waits = [0, 1, 2, 3].map(n => retryMs(doubted(n), false, {...settings, resends: 9}, 0.5));
+  expect(waits).toEqual([250, 250, 500, 1_000]);
 });
 
 test('before its last attempt a value that can’t be told from an outage waits a minute', () => {

@@ -55,16 +55,10 @@ if (!existsSync(installed) || readFileSync(installed, 'utf8') !== lock) {
   inTree('npm', `install --ignore-scripts --no-save --no-audit --no-fund --legacy-peer-deps ${packages}`);
   writeFileSync(installed, lock);
 }
+const setupFiles = ['./vitest.mutation.setup.mjs'];
+const config = {include: tests, pool: 'threads', isolate: false, setupFiles, testTimeout: 20_000};
 const written = {
-  'vitest.mutation.config.mjs': `export default ${JSON.stringify({
-    test: {
-      include: tests,
-      pool: 'threads',
-      isolate: false,
-      setupFiles: ['./vitest.mutation.setup.mjs'],
-      testTimeout: 20_000,
-    },
-  })};\n`,
+  'vitest.mutation.config.mjs': `export default ${JSON.stringify({test: config})};\n`,
   // One thread runs all, which saves two thirds of the time: no mutant may be left active from one test file to the next.
   'vitest.mutation.setup.mjs': `import {afterAll} from 'vitest';
 afterAll(() => {

@@ -28,6 +28,8 @@ const TWO_DAYS = 172_800;
 const quota = (left: number): Extra => ({headers: {RateLimit: `"day";r=${left};t=${TWO_DAYS}`}});
 /** Two days from now, as a date and in seconds since 1970. */
 const inTwoDays = new Date(Date.now() + TWO_DAYS * 1_000);
+const epoch = Math.round(inTwoDays.getTime() / 1_000);
+const untilThen = {'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': String(epoch)};
 const nonsense = {
   'Retry-After': '1e99',
   RateLimit: '"x";r=NaN;t=-1',
@@ -115,20 +117,13 @@ const lines: Readonly<Record<string, Readonly<Record<string, Reply | EarlyFault 
     'two days, as a date': reply.throttle(inTwoDays),
     'two days, with status 503': reply.unavailable(TWO_DAYS),
     'two days, in RateLimit': reply.throttle(undefined, quota(0)),
-    'two days, in X-RateLimit-Reset': reply.throttle(undefined, {
-      headers: {
-        'X-RateLimit-Remaining': '0',
-        'X-RateLimit-Reset': String(Math.round(inTwoDays.getTime() / 1_000)),
-      },
-    }),
+    'two days, in X-RateLimit-Reset': reply.throttle(undefined, {headers: untilThen}),
   },
   '1 none 0 7': {'status 402': bare(402)},
-  '1 none 0+1 2': Object.fromEntries(
-    ([301, 307] as const).map(status => [
-      `status ${status}`,
-      () => reply.redirect(`${elsewhere.url}/intelligence/ip`, status),
-    ]),
-  ),
+  '1 none 0+1 2': {
+    'status 301': () => reply.redirect(`${elsewhere.url}/intelligence/ip`, 301),
+    'status 307': () => reply.redirect(`${elsewhere.url}/intelligence/ip`, 307),
+  },
 };
 
 const cases = Object.entries(lines).flatMap(([line, replies]) =>

@@ -31,6 +31,7 @@ export interface Parser {
 
 const corpus = fileURLToPath(new URL('corpus/', import.meta.url));
 const KEY = 'canary-key-of-two-dozen-letters';
+const CHANGES = Buffer.from('\x20\0a\x60\0\xff\x80\0\xc3', 'latin1');
 const SMALL_RECORDS = {maxRecordSize: 4_096};
 const facts = {
   row: {amount: '7', country: 'DE', email: 'somebody@example.com', tags: ['x', 'y', 'z']},
@@ -64,6 +65,7 @@ export async function openParsers() {
   const wire = await startWire();
   const seal = createSeal(KEY);
   const sound = await ledgerBytes(directory);
+  const openLedger = (bytes: Buffer) => openLedgerOf(directory, bytes);
   const all: Parser[] = [
     {name: 'CSV', corpus: 'csv', read: bytes => readBytes(bytes, SMALL_RECORDS)},
     {name: 'NDJSON', corpus: 'ndjson', read: bytes => readBytes(bytes, SMALL_RECORDS, 7)},
@@ -72,18 +74,14 @@ export async function openParsers() {
     {name: 'HTTP', corpus: 'wire', read: bytes => wire.answeredWith(bytes), slow: true},
     {name: 'job files', corpus: 'job', read: bytes => checkSettings(readJobFile(file(bytes)), {})},
     {name: 'CEL', corpus: 'cel', read: bytes => condition(bytes.toString()).decide(facts)},
-    {name: 'ledgers', corpus: [sound], read: bytes => openLedgerOf(directory, bytes), slow: true},
+    {name: 'ledgers', corpus: [sound], read: openLedger, slow: true},
     {
       name: 'pages of ledgers',
-      corpus: [Buffer.from('\x20\0a\x60\0\xff\x80\0\xc3', 'latin1')],
-      read: bytes => openLedgerOf(directory, overwritten(sound, bytes)),
+      corpus: [CHANGES],
+      read: bytes => openLedger(overwritten(sound, bytes)),
       slow: true,
     },
-    {
-      name: 'sealed chunks',
-      corpus: 'sealed',
-      read: bytes => seal.open(bytes.toString(), 'chunk'),
-    },
+    {name: 'sealed chunks', corpus: 'sealed', read: bytes => seal.open(bytes.toString(), 'chunk')},
   ];
   return {
     all,

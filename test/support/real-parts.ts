@@ -19,18 +19,16 @@ const isRoot = process.getuid?.() === 0;
 const part = (name: string, brought: string, works: () => boolean): RealPart => ({name, brought, works});
 const program = (name: string, packaged: string, command: string) =>
   part(name, `apt-get install ${packaged}`, () => runs(command, '--version'));
-const says = (...[command = '', ...args]: string[]) => String(spawnSync(command, args).stdout);
+const says =
+  (text: RegExp, command: string, ...args: string[]) =>
+  () =>
+    text.test(String(spawnSync(command, args).stdout));
+const finds = (find: () => unknown) => () => find() !== undefined;
 
 const parts = {
   redis: program('Redis', 'redis-server', 'redis-server'),
-  openssl: part('OpenSSL 3', 'apt-get install openssl', () =>
-    says('openssl', 'version').startsWith('OpenSSL 3'),
-  ),
-  chromium: part(
-    'Chromium',
-    'apt-get install chromium, or set CHROMIUM to its path',
-    () => chromiumPath() !== undefined,
-  ),
+  openssl: part('OpenSSL 3', 'apt-get install openssl', says(/^OpenSSL 3/, 'openssl', 'version')),
+  chromium: part('Chromium', 'apt-get install chromium, or set CHROMIUM to its path', finds(chromiumPath)),
   postgresql: part(
     'PostgreSQL',
     'apt-get install postgresql, and run the tests as root',
@@ -46,13 +44,15 @@ const parts = {
   container: part(
     'a container builder',
     'apt-get install buildah, or a Docker whose daemon runs',
-    () => builder() !== undefined,
+    finds(builder),
   ),
   strace: part('strace', 'apt-get install strace, and the right to trace', () =>
     runs('strace', '-f', '--seccomp-bpf', '-qq', '-o', '/dev/null', 'true'),
   ),
-  script: part('a pseudo-terminal', "apt-get install bsdutils, for util-linux' script", () =>
-    says('script', '--version').includes('util-linux'),
+  script: part(
+    'a pseudo-terminal',
+    "apt-get install bsdutils, for util-linux' script",
+    says(/util-linux/, 'script', '--version'),
   ),
   mounts: part('the right to mount', 'run the tests as root, in a container with CAP_SYS_ADMIN', () =>
     runs('unshare', '-m', 'mount', '-t', 'tmpfs', 'tmpfs', '/tmp'),

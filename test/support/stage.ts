@@ -103,17 +103,9 @@ async function runOn(
   directory: string,
   service: Readonly<Record<string, string>>,
   raw: RawSettings,
-  {
-    fromFile = false,
-    name,
-    stdin = '',
-    stopper = new Stopper(),
-    watch,
-    warned,
-    env: more,
-    ...io
-  }: StageOptions = {},
+  {stdin = '', stopper = new Stopper(), watch, warned, env: more, ...given}: StageOptions = {},
 ): Promise<Ended> {
+  const {fromFile = false, name, ...io} = given;
   const env = {...service, ...more};
   const warnings: string[] = [];
   const stdout = new PassThrough();
@@ -131,18 +123,15 @@ async function runOn(
       warnings.push(String(sentence));
       warned?.(String(sentence));
     };
-    const given = {
+    const all = {
       stdin: typeof stdin === 'string' ? Readable.from([Buffer.from(stdin)]) : stdin,
       ...{env, stdout, now: Date.now, random: Math.random, log: pino({level: 'silent'}), warn, ...io},
     };
-    const {
-      exitCode: code,
-      message,
-      found,
-    } = await run(job, given, stopper, session => {
+    const watched = (session: Session) => {
       watch?.(session);
       return () => {};
-    });
+    };
+    const {exitCode: code, message, found} = await run(job, all, stopper, watched);
     return await ended({code, message: String(message), found});
   } catch (error) {
     if (!(error instanceof BulkEnrichError)) throw error;

@@ -84,16 +84,8 @@ export interface PlayOptions extends Partial<DeskOptions> {
 }
 
 export function play(options: PlayOptions, service: Service): Played {
-  const {
-    operationOf = () => 'ip',
-    claimed = 0,
-    rate = 'unlimited',
-    values,
-    latencyMs,
-    maxCredits = NEVER,
-    seed = 1,
-    check,
-  } = options;
+  const {values, latencyMs, check, operationOf = () => 'ip'} = options;
+  const {claimed = 0, rate = 'unlimited', maxCredits = NEVER, seed = 1} = options;
   const random = randomOf(seed);
   const desk = newDesk(
     {

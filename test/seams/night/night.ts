@@ -249,9 +249,7 @@ function shown(calls: readonly Sent[]): string {
 
 /** Spent and perhaps spent of the run, and the exit code. */
 async function ended(settings: object): Promise<string> {
-  const env = {
-    ...{BULK_ENRICH_BASE_URL: 'https://risk.example.com', BULK_ENRICH_API_KEY: KEY, HOME},
-  };
+  const env = {BULK_ENRICH_BASE_URL: 'https://risk.example.com', BULK_ENRICH_API_KEY: KEY, HOME};
   try {
     const {exitCode, stop, summary} = await runJob(settings as never, {env, graceMs: 10_000, onWarning() {}});
     return `${books(summary)} | ${exitCode}${stop === undefined ? '' : ` ${stop.reason}`}`;

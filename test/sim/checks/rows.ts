@@ -66,11 +66,8 @@ export interface LookedUp {
 
 /** The results in a row, by the columns that its output has. */
 export function allLookedUp(row: OutputRow): LookedUp[] {
-  const all = Object.keys(targets) as Target[];
-  return resultsOf(
-    row,
-    all.filter(target => row(`${targets[target].prefix}status`) !== undefined),
-  );
+  const isThere = (target: Target) => row(`${targets[target].prefix}status`) !== undefined;
+  return resultsOf(row, (Object.keys(targets) as Target[]).filter(isThere));
 }
 
 function resultsOf(row: OutputRow, wanted: readonly Target[]): LookedUp[] {

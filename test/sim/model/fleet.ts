@@ -78,14 +78,8 @@ export class Fleet {
     const service = {baseUrl: ENDPOINT, apiKey: keys[0]};
     const main = async () => {
       const worker = await FleetWorker.start({
-        ...{
-          redisUrl: FLEET,
-          endpoint: ENDPOINT,
-          secret: keys[0],
-          concurrency,
-          lostAfterMs: LOST_AFTER_MS,
-          log,
-        },
+        ...{redisUrl: FLEET, endpoint: ENDPOINT, secret: keys[0], concurrency, log},
+        lostAfterMs: LOST_AFTER_MS,
         clientFor: timeoutMs => {
           const chunk = this.redis.opened as RedisJob;
           const asker = () => this.#askerOf(chunk.from);

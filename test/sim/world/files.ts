@@ -209,28 +209,17 @@ export class Files {
 }
 
 export function shown(path: string): string {
-  return (
-    path
-      .split('/')
-      .slice(2)
-      .join('/')
-      .replace(/[0-9a-f]{16}/, '…') || basename(path)
-  );
+  const [, , ...parts] = path.split('/');
+  return parts.join('/').replace(/[0-9a-f]{16}/, '…') || basename(path);
 }
 
 function meaningOf(flags: string | number) {
-  if (typeof flags === 'string')
-    return {
-      creates: /[wa]/.test(flags),
-      exclusive: flags.includes('x'),
-      truncates: flags.startsWith('w') && !flags.includes('x'),
-    };
-  return {
-    creates: (flags & 0o100) !== 0,
-    exclusive: (flags & 0o200) !== 0,
-    truncates: (flags & 0o1000) !== 0,
-  };
+  const has = (letters: RegExp, bit: number) =>
+    typeof flags === 'string' ? letters.test(flags) : (flags & bit) !== 0;
+  return {creates: has(/[wa]/, 0o100), exclusive: has(/x/, 0o200), truncates: has(/^w[^x]*$/, 0o1000)};
 }
+
+const no = () => false;
 
 function statOf(inode: Inode, bigint: boolean): Partial<fs.Stats> {
   const isDirectory = (inode.mode & 0o40_000) !== 0;
@@ -244,11 +233,7 @@ function statOf(inode: Inode, bigint: boolean): Partial<fs.Stats> {
     mode: number(isDirectory ? inode.mode : inode.mode | 0o100_000),
     size: number(inode.data.length),
     isFile: () => !isDirectory,
-    isFIFO: () => false,
-    isSocket: () => false,
-    isCharacterDevice: () => false,
-    isBlockDevice: () => false,
     isDirectory: () => isDirectory,
-    isSymbolicLink: () => false,
+    ...{isFIFO: no, isSocket: no, isCharacterDevice: no, isBlockDevice: no, isSymbolicLink: no},
   };
 }

@@ -169,40 +169,33 @@ export class Service {
       if (this.#world.random() < 0.5) this.#carryOut(call);
     };
     const always = () => this.#carryOut(call);
-    const never = () => {};
-    switch (fault) {
-      case 'throttled':
-        return {told: 'throttled', arrive: never, reply: reply.throttle(1)};
-      case 'broken':
-        return {told: 'ambiguous', code: 'http_500', arrive: perhaps, reply: reply.json({}, 500)};
-      case 'reset':
-        return {told: 'ambiguous', code: 'econnreset', arrive: perhaps, reply: reply.drop()};
-      case 'late':
-        return {told: 'ambiguous', code: 'timeout', arrive: always, reply: reply.stall()};
-      case 'slow':
-        return this.#fine(call, TIMEOUT_MS * 0.9);
-      case 'refused':
-        return {told: 'not sent', arrive: never, reply: undefined};
-      case 'garbled':
-        return {told: 'unreadable', code: 'bad_response', arrive: always, reply: reply.json('no object')};
-      case 'nothing': {
-        const nothing = call.operation === 'verify' ? {success: true} : {success: true, data: {}};
-        return {told: 'unreadable', code: NOTHING, arrive: always, reply: reply.json(nothing)};
-      }
-      case 'no credits':
-        return {told: 'fatal', arrive: never, reply: reply.noCredits()};
-      case 'no access':
-        // Of a verdict, that may be said of the session token.
-        if (call.operation === 'verify') return this.#refuse(call, INVALID_TOKEN, reply.unauthorized());
-        return {told: 'fatal', arrive: never, reply: reply.unauthorized()};
-      case 'lost way':
-        // A bare status, as a gateway's: it says nothing of the value.
-        return this.#refuse(call, 'http_404', reply.json('not found', 404));
-      case undefined:
-        return this.#fine(call);
-      default:
-        return fault satisfies never;
-    }
+    const isVerdict = call.operation === 'verify';
+    const nothing = isVerdict ? {success: true} : {success: true, data: {}};
+    const plan = (told: Told, arrive: () => void, own?: Reply, code = '') => ({
+      told,
+      code,
+      arrive,
+      reply: own,
+    });
+    const refused = (code: string, said: Reply) => this.#refuse(call, code, said);
+    const never = (told: Told, said?: Reply) => plan(told, () => {}, said);
+    const plans: Readonly<Record<Fault['kind'], () => Plan>> = {
+      throttled: () => never('throttled', reply.throttle(1)),
+      broken: () => plan('ambiguous', perhaps, reply.json({}, 500), 'http_500'),
+      reset: () => plan('ambiguous', perhaps, reply.drop(), 'econnreset'),
+      late: () => plan('ambiguous', always, reply.stall(), 'timeout'),
+      slow: () => this.#fine(call, TIMEOUT_MS * 0.9),
+      refused: () => never('not sent'),
+      garbled: () => plan('unreadable', always, reply.json('no object'), 'bad_response'),
+      nothing: () => plan('unreadable', always, reply.json(nothing), NOTHING),
+      'no credits': () => never('fatal', reply.noCredits()),
+      // Of a verdict, that may be said of the session token.
+      'no access': () =>
+        isVerdict ? refused(INVALID_TOKEN, reply.unauthorized()) : never('fatal', reply.unauthorized()),
+      // A bare status, as a gateway's: it says nothing of the value.
+      'lost way': () => refused('http_404', reply.json('not found', 404)),
+    };
+    return fault === undefined ? this.#fine(call) : plans[fault]();
   }
 
   #refuse(call: Call, code: string, refusal: Reply): Plan {
