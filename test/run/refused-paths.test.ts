@@ -24,6 +24,7 @@ interface Refusal {
   readonly exit?: number;
 }
 
+const PARTIAL = 'out.csv.run/output.partial';
 const LIST = `${ips(3)}1.2.3.4,one too many\n`;
 const RULES = 'rules:\n  - {when: ip.is_vpn, add: 70, reason: vpn}\n';
 const beside = ['summary', 'rejects', 'report', 'metrics'] as const;
@@ -39,10 +40,8 @@ const as = (name: (typeof written)[number], path: string) => (at: Stage['path'])
 const called = (name: string, base: string) => `${base}.${name === 'output' ? 'csv' : 'html'}`;
 const spoken = (name: string) => (name === 'output' ? 'the output' : `--${name}`);
 const pipe = (name: string) => (stage: Stage) => execFileSync('mkfifo', [stage.path(name)]);
-const ruleIn = (file: string) => ({
-  lists: {own: {file}},
-  rules: [{when: 'ip.is_vpn', add: 1, reason: 'a'}],
-});
+const ownRules = [{when: 'ip.is_vpn', add: 1, reason: 'a'}];
+const ruleIn = (file: string) => ({lists: {own: {file}}, rules: ownRules});
 
 function linked(stage: Stage): void {
   mkdirSync(stage.path('sub'));
@@ -53,46 +52,35 @@ function linked(stage: Stage): void {
 
 function kept(stage: Stage): void {
   mkdirSync(stage.path('out.csv.run'), {mode: 0o700});
-  stage.write('out.csv.run/output.partial', ips(3));
+  stage.write(PARTIAL, ips(3));
   stage.write('rules.yaml', RULES);
 }
 
+const inputAs = (name: (typeof written)[number], path: string): Refusal => ({
+  ...{what: `the input as ${name}, by ${path}`, make: linked, settings: as(name, path)},
+  says: `${spoken(name)} and the input are the same file`,
+});
+/** A file of the run's state in another part. */
+const stateAs = (how: string, settings: Refusal['settings']): Refusal => ({
+  ...{what: `a file of the run's state ${how}`, make: kept, says: 'same_file'},
+  settings: at => ({...settings(at), restart: true}),
+});
+
 const sameFile: readonly Refusal[] = [
-  ...(
-    [
-      ['rejects', 'sub/../list.csv'],
-      ['summary', 'link.csv'],
-      ['metrics', 'here/list.csv'],
-      ['metrics', 'hard.csv'],
-      ['output', 'list.csv'],
-      ['output', 'link.csv'],
-    ] as const
-  ).map(([name, path]) => ({
-    what: `the input as ${name}, by ${path}`,
-    make: linked,
-    settings: as(name, path),
-    says: `${spoken(name)} and the input are the same file`,
-  })),
+  inputAs('rejects', 'sub/../list.csv'),
+  inputAs('summary', 'link.csv'),
+  inputAs('metrics', 'here/list.csv'),
+  inputAs('metrics', 'hard.csv'),
+  inputAs('output', 'list.csv'),
+  inputAs('output', 'link.csv'),
   ...['r.html', 'R.html'].map(name => ({
     what: `one file as report and as metrics: ${name}`,
     settings: (at: Stage['path']) => ({report: at('r.html'), metrics: at(name)}),
     says: 'same_file',
   })),
-  ...(
-    [
-      ['as input', () => ({input: 'out.csv.run/output.partial'})],
-      ['as summary', at => ({summary: at('out.csv.run/output.partial')})],
-      [
-        'as summary of a run with another state',
-        at => ({summary: at('out.csv.run/output.partial'), state: at('st')}),
-      ],
-    ] as readonly (readonly [string, Refusal['settings']])[]
-  ).map(([how, settings]) => ({
-    what: `a file of the run's state ${how}`,
-    make: kept,
-    settings: (at: Stage['path']) => ({...settings(at), restart: true}),
-    says: 'same_file',
-  })),
+  stateAs('as input', () => ({input: PARTIAL})),
+  stateAs('as summary', at => ({summary: at(PARTIAL)})),
+  stateAs('as summary of a run with another state', at => ({summary: at(PARTIAL), state: at('st')})),
   {
     what: 'its rules as metrics',
     make: kept,

@@ -36,19 +36,14 @@ afterEach(() => {
 
 test('a value has one claim at a time; what is released, or of a run that ended, is free', () => {
   const [a, b, c] = [open(), open(), open()];
-  expect([a.claim(['1', '2', '3']), b.claim(['2', '4', '3', '5'])]).toEqual([
-    ['1', '2', '3'],
-    ['4', '5'],
-  ]);
+  expect(a.claim(['1', '2', '3'])).toEqual(['1', '2', '3']);
+  expect(b.claim(['2', '4', '3', '5'])).toEqual(['4', '5']);
   // A run does not wait for itself.
   expect([a.claim(['1']), a.findFreed(['1', '4'])]).toEqual([['1'], ['1']]);
   expect(c.findFreed(['1', '4', '6'])).toEqual(['6']);
   a.release(['1', '3']);
-  expect([c.findFreed(['1', '2', '3']), c.claim(['1', '2']), b.claim(['1'])]).toEqual([
-    ['1', '3'],
-    ['1'],
-    [],
-  ]);
+  expect(c.findFreed(['1', '2', '3'])).toEqual(['1', '3']);
+  expect([c.claim(['1', '2']), b.claim(['1'])]).toEqual([['1'], []]);
   b.close();
   expect(c.findFreed(['2', '4', '5'])).toEqual(['4', '5']);
   for (const claims of [a, c]) claims.close();
@@ -104,51 +99,49 @@ test('a process that is killed frees its values, once the answers that it bought
   expect(locks()).toEqual([]);
 });
 
-test.each([
-  [
-    'busy',
-    () => {
-      const db = new Sqlite(within(CLAIMS_FILE), {synchronous: 'NORMAL', busyTimeoutMs: 0});
-      db.exec('BEGIN EXCLUSIVE');
-      return () => {
-        db.exec('ROLLBACK');
-        db.close();
-      };
-    },
-  ],
-  [
-    'damaged',
-    () => {
-      writeFileSync(within(CLAIMS_FILE), 'no database at all, but a text of some length');
-      return () => {};
-    },
-  ],
-  [
-    'a directory',
-    () => {
-      rmSync(within(CLAIMS_FILE));
-      mkdirSync(within(CLAIMS_FILE));
-      return () => rmSync(within(CLAIMS_FILE), {recursive: true});
-    },
-  ],
-  [
-    'full',
-    () => {
-      vi.spyOn(Sqlite.prototype, 'prepare').mockImplementation(() => {
-        throw Object.assign(new Error('full'), {code: 'SQLITE_FULL'});
-      });
-      return () => vi.restoreAllMocks();
-    },
-  ],
-])('if the file is %s, all values are free, with one warning; the next run claims again', (_, spoil) => {
-  open().claim(['0']);
-  for (const claims of opened.splice(0)) claims.close();
-  const fix = spoil();
-  const claims = open();
-  expect([claims.claim(['1']), claims.findFreed(['1']), claims.claim(['2'])]).toEqual([['1'], ['1'], ['2']]);
-  claims.release(['1']);
-  expect(warnings).toEqual([expect.stringContaining(`${CLAIMS_FILE} can't be used`)]);
-  fix();
-  const [next, last] = [open(), open()];
-  expect([next.claim(['1']), last.claim(['1'])]).toEqual([['1'], []]);
-});
+/** What spoils the file; each returns what makes it well again. */
+const harms = {
+  busy() {
+    const db = new Sqlite(within(CLAIMS_FILE), {synchronous: 'NORMAL', busyTimeoutMs: 0});
+    db.exec('BEGIN EXCLUSIVE');
+    return () => {
+      db.exec('ROLLBACK');
+      db.close();
+    };
+  },
+  damaged() {
+    writeFileSync(within(CLAIMS_FILE), 'no database at all, but a text of some length');
+    return () => {};
+  },
+  'a directory'() {
+    rmSync(within(CLAIMS_FILE));
+    mkdirSync(within(CLAIMS_FILE));
+    return () => rmSync(within(CLAIMS_FILE), {recursive: true});
+  },
+  full() {
+    vi.spyOn(Sqlite.prototype, 'prepare').mockImplementation(() => {
+      throw Object.assign(new Error('full'), {code: 'SQLITE_FULL'});
+    });
+    return () => vi.restoreAllMocks();
+  },
+};
+
+test.each(Object.entries(harms))(
+  'if the file is %s, all values are free, with one warning; the next run claims again',
+  (_, spoil) => {
+    open().claim(['0']);
+    for (const claims of opened.splice(0)) claims.close();
+    const fix = spoil();
+    const claims = open();
+    expect([claims.claim(['1']), claims.findFreed(['1']), claims.claim(['2'])]).toEqual([
+      ['1'],
+      ['1'],
+      ['2'],
+    ]);
+    claims.release(['1']);
+    expect(warnings).toEqual([expect.stringContaining(`${CLAIMS_FILE} can't be used`)]);
+    fix();
+    const [next, last] = [open(), open()];
+    expect([next.claim(['1']), last.claim(['1'])]).toEqual([['1'], []]);
+  },
+);

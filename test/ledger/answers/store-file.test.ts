@@ -12,12 +12,8 @@ const within = newDirectory();
 const DAY = 86_400_000;
 const open = (scope = 'here', now = NOW) => new StoreFile(within(), scope, () => now, 0);
 const answer = (boughtAt: number): Answer => ({status: 'ok', data: `{"at":${boughtAt}}`, boughtAt});
-const rejection = (boughtAt: number): Answer => ({
-  status: 'failed',
-  error: 'odd',
-  rejected: 'twice',
-  boughtAt,
-});
+const rejected = {status: 'failed', error: 'odd', rejected: 'twice'} as const;
+const rejection = (boughtAt: number): Answer => ({...rejected, boughtAt});
 const knows = (file: StoreFile, operation: Operation) => file.latest(operation, 1).length > 0;
 const write = (file: StoreFile, key: string, ...outcomes: Answer[]) =>
   file.write(outcomes.map(outcome => file.rowOf({operation: 'ip', key, outcome})));

@@ -9,17 +9,13 @@ import {newDirectory} from '../../support/new-directory.ts';
 const DAY = 86_400_000;
 const NOW = 20_000 * DAY;
 const within = newDirectory();
+const INSERT = 'INSERT INTO answer (key, scope, operation, bought_at, data) VALUES';
 
 /** Writes answers of one operation, of these ages in days. Their keys are `ip5-0`: operation, age and place. */
-function fill(
-  operation: string,
-  ages: readonly number[],
-  {scope = 's', data = '{"text":"xxxxxxxxxx"}'}: {scope?: string; data?: string} = {},
-): void {
+function fill(operation: string, ages: readonly number[], more: {scope?: string; data?: string} = {}): void {
+  const {scope = 's', data = '{"text":"xxxxxxxxxx"}'} = more;
   const db = openStoreFile(within(), 0);
-  const put = db.prepare(
-    'INSERT INTO answer (key, scope, operation, bought_at, data) VALUES (?, ?, ?, ?, ?)',
-  );
+  const put = db.prepare(`${INSERT} (?, ?, ?, ?, ?)`);
   db.transaction(() => {
     for (const [n, age] of ages.entries())
       put.run(`${operation}${age}-${n}`, scope, operation, NOW - age * DAY, data);
@@ -154,11 +150,8 @@ test('store stats tells the oldest and the newest answer of each operation', () 
   fill('ip', [3, 1, 9]);
   fill('email', [2]);
   const admin = StoreAdmin.open(within());
-  const ages = admin?.stats().map(each => ({
-    ...each,
-    oldest: (NOW - each.oldest) / DAY,
-    newest: (NOW - each.newest) / DAY,
-  }));
+  const age = (at: number) => (NOW - at) / DAY;
+  const ages = admin?.stats().map(each => ({...each, oldest: age(each.oldest), newest: age(each.newest)}));
   admin?.close();
   expect(ages).toEqual([
     {operation: 'email', answers: 1, oldest: 2, newest: 2},
@@ -174,9 +167,7 @@ test('store prune lets runs write in between, gives space back, and leaves nothi
   const before = statSync(path).size;
   const admin = StoreAdmin.open(within());
   const run = openStoreFile(within(), 0);
-  const put = run.prepare(
-    "INSERT INTO answer (key, scope, operation, bought_at, data) VALUES (?, 's', 'ip', ?, '{}')",
-  );
+  const put = run.prepare(`${INSERT} (?, 's', 'ip', ?, '{}')`);
   let isOver = false;
   const writing = (async () => {
     let written = 0;
