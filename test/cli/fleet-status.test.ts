@@ -4,27 +4,14 @@ import type {FleetStatus} from '../../src/fleet/status.ts';
 import {whole} from '../support/whole.ts';
 
 const worker = {
-  host: 'worker-7.batch.internal.example.com',
-  pid: 123_456,
-  version: '1.10.12',
-  startedAt: 0,
-  inFlight: 16,
-  concurrency: 16,
-  calls: {answered: 1_234_567, throttled: 12, ambiguous: 3},
+  ...{host: 'worker-7.batch.internal.example.com', pid: 123_456, version: '1.10.12', startedAt: 0},
+  ...{inFlight: 16, concurrency: 16, calls: {answered: 1_234_567, throttled: 12, ambiguous: 3}},
   clockAheadMs: 12,
 };
 const run = {
-  host: 'coordinator.batch.internal.example.com',
-  version: '1.10.11',
-  job: 'nightly-signups-of-all-shops',
-  startedAt: 0,
-  rate: 'ip=200/s,phone=100/s,email=50/s',
-  rows: 2_000_000,
-  out: 1_234,
-  calls: 1_234_567,
-  spent: 1_234_567,
-  maybeSpent: 12,
-  limit: 2_000_000,
+  ...{host: 'coordinator.batch.internal.example.com', version: '1.10.11', startedAt: 0},
+  ...{job: 'nightly-signups-of-all-shops', rate: 'ip=200/s,phone=100/s,email=50/s'},
+  ...{rows: 2_000_000, out: 1_234, calls: 1_234_567, spent: 1_234_567, maybeSpent: 12, limit: 2_000_000},
 };
 const status = whole<FleetStatus>({
   protocol: 'protocol 1 and the endpoint https://api.example.com/',
