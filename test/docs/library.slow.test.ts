@@ -82,14 +82,9 @@ async function node({directory, home}: Sandbox, ...args: readonly string[]): Pro
 
 /** The declarations of a library are checked too, since the package's own must be complete. */
 async function compile(sandbox: Sandbox, how: object): Promise<void> {
-  const options = {
-    target: 'es2022',
-    strict: true,
-    types: ['node'],
-    rootDir: 'src',
-    // Looks for packages beside the link to the package, as if it were installed.
-    preserveSymlinks: true,
-  };
+  // Looks for packages beside the link to the package, as if it were installed.
+  const beside = {preserveSymlinks: true};
+  const options = {target: 'es2022', strict: true, types: ['node'], rootDir: 'src', ...beside};
   sandbox.write('tsconfig.json', JSON.stringify({compilerOptions: {...options, ...how}, include: ['src']}));
   await node(sandbox, `${root}node_modules/typescript/bin/tsc`, '--singleThreaded');
 }
@@ -137,16 +132,11 @@ describe.concurrent('docs/library.md', () => {
     await compile(sandbox, {...how, module: 'nodenext'});
     await compile(sandbox, {...how, module: 'esnext', moduleResolution: 'bundler'});
     const wrong = WRONG.map(([line]) => `${line};\n`).join('');
-    const imports =
-      "import {BulkEnrichError, createClient, enrich, runJob, startService} from 'bulk-enrich';";
-    sandbox.write(
-      'src/main.ts',
-      `${imports} const rows = [{ip: '192.0.2.1'}], client = createClient({baseUrl: 'b', apiKey: 'k'});\n${wrong}`,
-    );
-    const {message} = await compile(sandbox, {...how, module: 'nodenext'}).then(
-      () => ({message: ''}),
-      (error: Error) => error,
-    );
+    const names = 'BulkEnrichError, createClient, enrich, runJob, startService';
+    const imports = `import {${names}} from 'bulk-enrich';`;
+    const consts = `const rows = [{ip: '192.0.2.1'}], client = createClient({baseUrl: 'b', apiKey: 'k'});`;
+    sandbox.write('src/main.ts', `${imports} ${consts}\n${wrong}`);
+    const message = await compile(sandbox, {...how, module: 'nodenext'}).then(() => '', String);
     const told = message.split(/src\/main\.ts\((?=\d+)/).slice(1);
     const [numbers, texts] = [told.map(text => Number.parseInt(text, 10) - 2), told];
     for (const [index, [line, expected]] of WRONG.entries())

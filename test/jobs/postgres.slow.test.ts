@@ -12,10 +12,8 @@ const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-test-'));
 afterAll(() => rmSync(directory, {recursive: true, force: true}));
 
 function asPostgres(program: string, ...args: string[]): void {
-  execFileSync('runuser', ['-u', 'postgres', '--', join(programs ?? '', program), ...args], {
-    cwd: directory,
-    stdio: 'ignore',
-  });
+  const asUser = ['-u', 'postgres', '--', join(programs ?? '', program), ...args];
+  execFileSync('runuser', asUser, {cwd: directory, stdio: 'ignore'});
 }
 
 const url = `postgresql:///postgres?host=${directory}&user=postgres`;
@@ -74,10 +72,8 @@ describe.skipIf(lacks('postgresql'))('jobs/postgres.sh, with a real PostgreSQL',
   it('leaves the table as it was where a row could not be read, and says where it is', () => {
     sql("INSERT INTO list VALUES (501, '192.0.2.1', repeat('x', 1200000)), (502, '192.0.2.2', '')");
     const {status, stderr} = runScript(home);
-    expect([status, stderr]).toEqual([
-      1,
-      expect.stringMatching(/^Nothing was loaded: signups\.rejects\.ndjson has rows/m),
-    ]);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^Nothing was loaded: signups\.rejects\.ndjson has rows/m);
     expect(readFileSync(join(home, 'signups.rejects.ndjson'), 'utf8')).toMatch(/"reason":"too_large"/);
     expect(sql('SELECT count(*) FROM signup_risk')).toBe('500');
     // The row is readable now, and the file of that night goes.
@@ -93,12 +89,8 @@ function runScript(home: string, command = 'exec "$real" "$@"') {
   writeFileSync(join(directory, 'bulk-enrich'), `#!/bin/sh\nreal=${directory}/real\n${command}\n`);
   for (const name of ['real', 'bulk-enrich']) chmodSync(join(directory, name), 0o755);
   const script = fileURLToPath(new URL('../../jobs/postgres.sh', import.meta.url));
-  const env = {
-    PATH: `${directory}:${process.env.PATH}`,
-    HOME: home,
-    DATABASE_URL: url,
-    BULK_ENRICH_ENDPOINT: 'embedded',
-  };
+  const PATH = `${directory}:${process.env.PATH}`;
+  const env = {PATH, HOME: home, DATABASE_URL: url, BULK_ENRICH_ENDPOINT: 'embedded'};
   const {status, stderr} = spawnSync('bash', [script], {cwd: home, env, encoding: 'utf8'});
   return {status, stderr: status === 0 && !/error/i.test(stderr) ? '' : stderr};
 }

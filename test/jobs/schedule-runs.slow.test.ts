@@ -35,10 +35,8 @@ test.each([
 
   service.setScript(undefined);
   expect(await started(reboot)).toEqual({...SILENT_SUCCESS, signal: undefined});
-  expect(site.summary(written.replace(/\.csv$/, '.summary.json'))).toMatchObject({
-    rows: {written: ROWS},
-    resumed: {times: 1},
-  });
+  const summary = site.summary(written.replace(/\.csv$/, '.summary.json'));
+  expect(summary).toMatchObject({rows: {written: ROWS}, resumed: {times: 1}});
 
   const {calls} = service.ledger;
   expect(await started(reboot)).toMatchObject({...SILENT_SUCCESS, code: 1});

@@ -120,13 +120,8 @@ describe.skipIf(lacks('chromium'))('the HTML report in Chromium', {timeout: 120_
     const alone: string[] = [];
     for (let height = 700; height <= 1_120; height += 60) {
       const margin = {top: '40px', bottom: '40px', left: '40px', right: '40px'};
-      const pdf = await page.pdf({
-        width: '794px',
-        height: `${height}px`,
-        margin,
-        tagged: true,
-        outline: true,
-      });
+      const size = {width: '794px', height: `${height}px`};
+      const pdf = await page.pdf({...size, margin, tagged: true, outline: true});
       const headings = pdf
         .toString('latin1')
         .matchAll(/\/Title \(([^)]*)\)[^>]*?\/Dest \[\d+ 0 R \/XYZ [\d.]+ ([\d.]+)/g);
