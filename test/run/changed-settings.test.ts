@@ -173,20 +173,17 @@ const answers = ({operation, value, body}: Call): Reply | undefined => {
 };
 
 let stage: Stage;
-/** The stage's folders, and what is kept of them under a name. */
-const copies = (name: string) =>
-  [stage.directory, dirname(stage.env.XDG_CACHE_HOME ?? '')].map(
-    folder => [folder, `${folder}-${name}`] as const,
-  );
-const keep = (name: string) =>
-  copies(name).forEach(([folder, copy]) => {
-    cpSync(folder, copy, {recursive: true});
-  });
-const restore = (name: string) =>
-  copies(name).forEach(([folder, copy]) => {
+/** The stage's folders, beside which copies are kept under a name. */
+const folders = () => [stage.directory, dirname(stage.env.XDG_CACHE_HOME ?? '')];
+function keep(name: string): void {
+  for (const folder of folders()) cpSync(folder, `${folder}-${name}`, {recursive: true});
+}
+function restore(name: string): void {
+  for (const folder of folders()) {
     rmSync(folder, {recursive: true});
-    cpSync(copy, folder, {recursive: true});
-  });
+    cpSync(`${folder}-${name}`, folder, {recursive: true});
+  }
+}
 
 interface Written {
   readonly code: number;
@@ -198,10 +195,8 @@ function writtenBy({code}: Ended, {output = 'out.csv', rejects}: RawSettings): W
   const path = stage.path(String(output));
   const read = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : '');
   const beside = path.replace(/\.\w+$/, '.rejects.ndjson');
-  return {
-    code,
-    bytes: existsSync(path) ? `${read(path)}\n${read(String(rejects ?? beside))}` : undefined,
-  };
+  const bytes = `${read(path)}\n${read(String(rejects ?? beside))}`;
+  return {code, bytes: existsSync(path) ? bytes : undefined};
 }
 
 async function uninterrupted(settings: RawSettings): Promise<Written & {readonly calls: number}> {
