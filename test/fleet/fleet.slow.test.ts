@@ -135,7 +135,8 @@ describe.skipIf(lacks('redis'))('a fleet refuses', () => {
     const {code, errorCode, message = ''} = await outcome;
     return [code, errorCode, message];
   };
-  const refused = (detail: string) => [2, 'fleet_refused', expect.stringContaining(detail)];
+  const saying = (code: number, name: string, part: string) => [code, name, expect.stringContaining(part)];
+  const refused = (detail: string) => saying(2, 'fleet_refused', detail);
 
   test("a worker or a run with another endpoint, key or rate, or that counts an account's credits elsewhere", async () => {
     await using arena = await openFleetArena({latencyMs: 30});
@@ -143,28 +144,23 @@ describe.skipIf(lacks('redis'))('a fleet refuses', () => {
     const {client, url} = arena.redis;
     const worker = (env: Readonly<Record<string, string>>) => told(arena.here(['worker'], env));
     await arena.workerHere();
-    expect(await worker({BULK_ENRICH_BASE_URL: 'https://other.example'})).toEqual(
-      refused('uses protocol 1 and the endpoint https://other.example.'),
-    );
+    const other = await worker({BULK_ENRICH_BASE_URL: 'https://other.example'});
+    expect(other).toEqual(refused('uses protocol 1 and the endpoint https://other.example.'));
     expect(await worker({BULK_ENRICH_API_KEY: 'another-key-0001'})).toEqual(refused('another API key'));
-    arena.sandbox.write(
-      '../home/config/bulk-enrich/accounts/a.yaml',
-      `endpoint: ${arena.api.url}\nrate: 100/s\nmax_credits_per_month: 5000\n`,
-    );
+    const account = `endpoint: ${arena.api.url}\nrate: 100/s\nmax_credits_per_month: 5000\n`;
+    arena.sandbox.write('../home/config/bulk-enrich/accounts/a.yaml', account);
     const run = arena.run();
     await until(() => arena.api.ledger.calls >= 20);
     // Two machines may have state directories of one path: the host is a part of the place.
     const place = `${hostname()} ${join(arena.sandbox.path('../home/state'), 'bulk-enrich')}`;
     const hash = createHash('sha256').update(place).digest('hex').slice(0, 16);
-    expect(await listEntries(client)).toContainEqual(
-      expect.objectContaining({agreed: expect.objectContaining({credits: hash})}),
-    );
+    const agreed = expect.objectContaining({credits: hash});
+    expect(await listEntries(client)).toContainEqual(expect.objectContaining({agreed}));
     const elsewhere = {XDG_STATE_HOME: arena.sandbox.path('elsewhere')};
-    expect(
-      await told(arena.here(['run', 'list.csv', '-o', 'third.csv', '--rate', '100/s'], elsewhere)),
-    ).toEqual(refused('on another machine'));
-    const other = arena.here(['run', 'list.csv', '-o', 'other.csv', '--rate', '50/s', '--fleet', url]);
-    expect(await told(other)).toEqual(refused('all=100/1s'));
+    const third = arena.here(['run', 'list.csv', '-o', 'third.csv', '--rate', '100/s'], elsewhere);
+    expect(await told(third)).toEqual(refused('on another machine'));
+    const fourth = arena.here(['run', 'list.csv', '-o', 'other.csv', '--rate', '50/s', '--fleet', url]);
+    expect(await told(fourth)).toEqual(refused('all=100/1s'));
     run.kill('SIGTERM');
     await run.outcome;
     expect(await listMembers(client, 'run')).toEqual([]);
@@ -175,24 +171,14 @@ describe.skipIf(lacks('redis'))('a fleet refuses', () => {
     arena.sandbox.write('list.csv', listOf(10, 5));
     const run = (url: string) => told(arena.here(RUN, {BULK_ENRICH_REDIS_URL: url}));
     const {port} = arena.redis;
-    expect(await run(`redis://:wrong-password@127.0.0.1:${port}`)).toEqual([
-      2,
-      'redis_password',
-      expect.stringContaining('WRONGPASS'),
-    ]);
-    expect(await told(arena.here([...RUN, '--fleet', `redis://:secret@127.0.0.1:${port}`]))).toEqual([
-      2,
-      'redis_password',
-      expect.stringContaining('BULK_ENRICH_REDIS_URL'),
-    ]);
+    const wrong = await run(`redis://:wrong-password@127.0.0.1:${port}`);
+    expect(wrong).toEqual(saying(2, 'redis_password', 'WRONGPASS'));
+    const inArgument = await told(arena.here([...RUN, '--fleet', `redis://:secret@127.0.0.1:${port}`]));
+    expect(inArgument).toEqual(saying(2, 'redis_password', 'BULK_ENRICH_REDIS_URL'));
     await arena.redis.client.config('SET', 'maxmemory', '1');
     for (const args of [RUN, ['worker']]) {
       const env = {BULK_ENRICH_REDIS_URL: `redis://:right-password@127.0.0.1:${port}`};
-      expect(await told(arena.here(args, env))).toEqual([
-        5,
-        'fleet_unreachable',
-        expect.stringContaining(' OOM '),
-      ]);
+      expect(await told(arena.here(args, env))).toEqual(saying(5, 'fleet_unreachable', ' OOM '));
     }
     await arena.redis.client.config('SET', 'maxmemory', '0');
     await arena.workerHere(`redis://:right-password@127.0.0.1:${port}`);

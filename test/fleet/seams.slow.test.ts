@@ -1,5 +1,6 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {test} from 'vitest';
+import type {Call} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {booksOf, listOf} from '../support/crash.ts';
 import {lacks} from '../support/real-parts.ts';
@@ -12,9 +13,8 @@ test.skipIf(lacks('redis'))(
   'a chunk that is left over from before its values went out again says nothing of that second time',
   {concurrent: true},
   async ({expect}) => {
-    await using arena = await openFleetArena({
-      script: ({attempt}) => (attempt === 1 ? reply.throttle(1) : undefined),
-    });
+    const script = ({attempt}: Call) => (attempt === 1 ? reply.throttle(1) : undefined);
+    await using arena = await openFleetArena({script});
     const list = Array.from({length: VALUES}, (_, n) => `198.18.0.${n}\n`);
     arena.sandbox.write('list.csv', `ip\n${list.join('')}`);
     const limited = ['--max-credits', String(VALUES)];
@@ -35,10 +35,8 @@ test.skipIf(lacks('redis'))(
     expect(arena.api.ledger.credits).toBe(VALUES);
     expect(booksOf(arena.sandbox, 'out.summary.json')).toEqual({spent: 0, maybe: VALUES});
     // The four throttled ones came back. The next four may have been sent.
-    expect(arena.sandbox.summary('out.summary.json').calls).toMatchObject({
-      total: VALUES,
-      unconfirmed: VALUES,
-    });
+    const made = arena.sandbox.summary('out.summary.json').calls;
+    expect(made).toMatchObject({total: VALUES, unconfirmed: VALUES});
   },
 );
 

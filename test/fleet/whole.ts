@@ -42,13 +42,11 @@ export async function heldRun<Run>(arena: FleetArena, workers: number, start: ()
   arena.api.setScript(({call}) => (call > HELD_FROM ? gate : undefined));
   const run = start();
   await calls(arena, HELD_FROM + IN_FLIGHT * (workers - 1) + 1);
-  return {
-    run,
-    letGo() {
-      arena.api.setScript(undefined);
-      letGo();
-    },
+  const answerAgain = () => {
+    arena.api.setScript(undefined);
+    letGo();
   };
+  return {run, letGo: answerAgain};
 }
 
 /** The output is a local run's, and at most so many values were asked for once more. */

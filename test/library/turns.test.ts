@@ -20,16 +20,15 @@ function countTurns() {
     immediate = setImmediate(turn);
   };
   let immediate = setImmediate(turn);
-  return {
-    note() {
-      later += ROW_MS;
-      counts.push((counts.pop() ?? 0) + 1);
-    },
-    most() {
-      clearImmediate(immediate);
-      return Math.max(...counts);
-    },
+  const note = () => {
+    later += ROW_MS;
+    counts.push((counts.pop() ?? 0) + 1);
   };
+  const most = () => {
+    clearImmediate(immediate);
+    return Math.max(...counts);
+  };
+  return {note, most};
 }
 
 const sources = {

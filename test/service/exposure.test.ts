@@ -60,10 +60,7 @@ it('a page is shown to who asks by an address or the name that the service liste
 it('the pages without a key can be switched off, and probes still have theirs', async () => {
   const [open, closed] = [await running(), await running({pages: false})];
   const statusOf = async (url: string) => (await fetch(url)).status;
-  const statuses = async (page: string) => [
-    await statusOf(open.url + page),
-    await statusOf(closed.url + page),
-  ];
+  const statuses = (page: string) => Promise.all([open, closed].map(({url}) => statusOf(url + page)));
   for (const page of ['/openapi.json', '/_ledger', '/_sources', '/_schemas'])
     expect(await statuses(page), page).toEqual([200, 404]);
   for (const page of ['/healthz', '/readyz']) expect(await statuses(page), page).toEqual([200, 200]);
