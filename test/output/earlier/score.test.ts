@@ -122,7 +122,8 @@ test.each([
   });
   const text = [...(kind === 'ndjson' ? [] : ['id,ip_status,ip_error,ip_city']), ...rows, ''].join('\n');
   box.write(`out.${kind}`, kind === 'tsv' ? text.replaceAll(',', '\t') : text);
-  const rule = (city: string, reason: string) => ({when: `ip.city == "${city}"`, add: 1, reason});
+  const literal = (text: string) => `"${text.replace("'", '\\u0027')}"`;
+  const rule = (city: string, reason: string) => ({when: `ip.city == ${literal(city)}`, add: 1, reason});
   const rules = [rule('=Berlin', 'formula'), rule("'=Berlin", 'as_written'), rule("'s-Hertogenbosch", 'own')];
   box.write('cities.yaml', JSON.stringify({rules}));
   const {stdout} = await score(`out.${kind} --rules cities.yaml --json`);
