@@ -35,9 +35,8 @@ const site = opened(createSite);
 
 beforeEach(() => {
   // In place of the runner's npm. Nothing of the registry is there afterwards.
-  writeFileSync(join(site.programs, 'npm'), `#!/bin/sh\necho "$PWD $@" >>"$RUNNER_TEMP/npm"\n`, {
-    mode: 0o755,
-  });
+  const npm = `#!/bin/sh\necho "$PWD $@" >>"$RUNNER_TEMP/npm"\n`;
+  writeFileSync(join(site.programs, 'npm'), npm, {mode: 0o755});
   const node = join(site.programs, 'node');
   rmSync(node);
   const noting = `#!/bin/sh\nenv >>"$RUNNER_TEMP/env"\nexec '${process.execPath}' "$@"\n`;
@@ -55,11 +54,8 @@ async function runAction(given: Readonly<Record<string, string>>) {
   const checkout = join(temp, 'action');
   symlinkSync(root, checkout);
   const file = join(temp, 'output');
-  const valued = (text: string) =>
-    text.replace(
-      /\$\{\{ inputs\.([\w-]+) \}\}/g,
-      (_, name: string) => given[name] ?? inputs[name]?.default ?? '',
-    );
+  const inputOf = (_: string, name: string) => given[name] ?? inputs[name]?.default ?? '';
+  const valued = (text: string) => text.replace(/\$\{\{ inputs\.([\w-]+) \}\}/g, inputOf);
   let code: number | undefined = 0;
   let stderr = '';
   for (const {run, env = {}} of runs.steps) {

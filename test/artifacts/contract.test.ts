@@ -43,13 +43,11 @@ function factsOfCommand(command: Command, parent: string): Fact[] {
       const manner = `${argument.required ? '' : ' (optional)'}${argument.variadic ? ' (several)' : ''}`;
       return [`argument ${name}`, `${argument.name()}${manner}`];
     }),
-    ...command.options.flatMap(({long, short, required, optional, argChoices = [], mandatory}): Fact[] => [
-      [
-        `flag ${name}`,
-        `${[short, long].filter(Boolean).join(' ')}${required ? ' VALUE' : optional ? ' [VALUE]' : ''}${mandatory ? ' (required)' : ''}`,
-      ],
-      ...argChoices.map((choice): Fact => [`flag ${name} ${long}`, choice]),
-    ]),
+    ...command.options.flatMap(({long, short, required, optional, argChoices = [], mandatory}): Fact[] => {
+      const manner = `${required ? ' VALUE' : optional ? ' [VALUE]' : ''}${mandatory ? ' (required)' : ''}`;
+      const choices = argChoices.map((choice): Fact => [`flag ${name} ${long}`, choice]);
+      return [[`flag ${name}`, [short, long].filter(Boolean).join(' ') + manner], ...choices];
+    }),
     ...command.commands.flatMap(one => factsOfCommand(one, `${name} `)),
   ];
 }

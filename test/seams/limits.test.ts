@@ -23,9 +23,8 @@ test.each([
   await using program = await openProgram();
   program.write(name, `${text}${name.endsWith('.csv') ? '9.9.9.9,\n' : '{"ip":"9.9.9.9"}\n'}`);
   const output = `out.${name.split('.')[1]}`;
-  const {code, summary} = await program.run({
-    ...{input: program.path(name), output: program.path(output), ip: 'ip'},
-  });
+  const paths = {input: program.path(name), output: program.path(output)};
+  const {code, summary} = await program.run({...paths, ip: 'ip'});
   const isRejected = expected === 'rejected';
   expect([code, summary?.rows.written, summary?.rows.rejected]).toEqual(isRejected ? [3, 1, 1] : [0, 2, 0]);
   const rejects = existsSync(program.path('out.rejects.ndjson')) ? program.read('out.rejects.ndjson') : '';

@@ -15,12 +15,10 @@ import type {Night} from './night/night.ts';
 
 const file = new URL('night/nights.txt', import.meta.url);
 const lines = readFileSync(file, 'utf8').split('\n');
-const nights = lines
-  .filter(line => line.includes(' ▸ '))
-  .map(line => {
-    const [name = '', night = '', result = ''] = line.split(' ▸ ');
-    return {name, night, result};
-  });
+const nights = lines.flatMap(line => {
+  const [name = '', night, result = ''] = line.split(' ▸ ');
+  return night === undefined ? [] : [{name, night, result}];
+});
 const KEYS: readonly (keyof Night)[] = ['list', 'column', 'script', 'limit', 'settings', 'sessions'];
 
 function nightOf(text: string): Night {
@@ -38,10 +36,8 @@ let compiled: Awaited<ReturnType<typeof compile>>;
 beforeAll(async () => {
   compiled = await compile(`nights-${process.pid}`, 'test/seams/night/kills.ts');
   const input = JSON.stringify(nights.map(({night}) => nightOf(night)));
-  const {stdout, stderr} = spawnSync(process.execPath, [...v8Flags, compiled.file], {
-    input,
-    encoding: 'utf8',
-  });
+  const args = [...v8Flags, compiled.file];
+  const {stdout, stderr} = spawnSync(process.execPath, args, {input, encoding: 'utf8'});
   expect(stderr).toBe('');
   const played = JSON.parse(stdout) as {results: readonly string[]; killed: readonly Killed[]};
   told = new Map(nights.map(({name}, nth) => [name, played.results[nth] ?? '']));
@@ -53,13 +49,9 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(compiled.directory, {recursive: true, force: true}));
 
-test.each(nights)('$name', ({name, result}) => {
-  expect(told.get(name)).toBe(result);
-});
+test.each(nights)('$name', ({name, result}) => expect(told.get(name)).toBe(result));
 
-test('each night has a line of its own', () => {
-  expect(told.size).toBe(nights.length);
-});
+test('each night has a line of its own', () => expect(told.size).toBe(nights.length));
 
 test('a list of seven rows, killed at any step and run again, has the same bytes, pays again for two values at most, and never shows an output without its summary and rejects', () => {
   expect(killed.filter(({faults}) => faults.length > 0)).toEqual([]);

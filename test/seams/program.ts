@@ -21,13 +21,8 @@ export async function openProgram(options: Partial<ApiServerOptions> = {}) {
     ...{api, path, write, read},
     async run(settings: object, url = api.url) {
       const env = {...service, BULK_ENRICH_BASE_URL: url, HOME: sandbox.home};
-      const all = {
-        input: path('list.csv'),
-        output: path('out.csv'),
-        rate: 'unlimited',
-        score: 'none',
-        ...settings,
-      };
+      const paths = {input: path('list.csv'), output: path('out.csv')};
+      const all = {...paths, rate: 'unlimited', score: 'none', ...settings};
       try {
         const onWarning = (sentence: string) => void said.push(sentence);
         const {exitCode, message, stop, summary} = await runJob(all as never, {env, log, onWarning});

@@ -55,11 +55,8 @@ async function play({commands, ...world}: Sequence, seed: number): Promise<Simul
     const healed = await simulation.heal();
     check(healed);
     const fault = healed.map(faultOfHealed).find(why => why !== undefined);
-    if (fault !== undefined)
-      throw new Violation(
-        `The same command ends once its troubles are over. It did not: ${fault}`,
-        simulation,
-      );
+    const promise = 'The same command ends once its troubles are over. It did not';
+    if (fault !== undefined) throw new Violation(`${promise}: ${fault}`, simulation);
     return simulation;
   } catch (error) {
     if (error instanceof Violation) throw error;
@@ -102,12 +99,8 @@ async function shrunk(seed: number): Promise<Failure | undefined> {
   const {failed, counterexample, errorInstance: error} = await fc.check(property, options);
   if (!failed) return undefined;
   const history = error instanceof Violation ? error.history : [];
-  return {
-    seed,
-    message: error instanceof Error ? error.message : String(error),
-    sequence: counterexample?.[0],
-    history,
-  };
+  const message = error instanceof Error ? error.message : String(error);
+  return {seed, message, sequence: counterexample?.[0], history};
 }
 
 /** A failure as a reader wants it: the promise, how to see it again, and what happened. */

@@ -2,11 +2,7 @@ import {text} from 'node:stream/consumers';
 import {type Night, NightWorld, play} from './night.ts';
 
 /** Seven rows, two slots, a value that is asked for again, one that is refused, a row that can't be read. */
-const NIGHT: Night = {
-  list: 'a b c e "h i a',
-  script: 'c: 500; e: 422 422 422',
-  settings: {concurrency: 2},
-};
+const NIGHT: Night = {list: 'a b c e "h i a', script: 'c: 500; e: 422 422 422', settings: {concurrency: 2}};
 
 /** The result of a list that is killed at one of its steps on disk and network, and run again. */
 export interface Killed {
@@ -54,10 +50,8 @@ function paidAgain({service: {calls}}: NightWorld, callsBefore: number): readonl
   const counts = new Map<string, number>();
   for (const {value} of calls) counts.set(value, (counts.get(value) ?? 0) + 1);
   const allowed: Readonly<Record<string, number>> = {c: 2};
-  return calls
-    .slice(callsBefore)
-    .map(({value}) => value)
-    .filter(value => (counts.get(value) ?? 0) > (allowed[value] ?? 1));
+  const later = calls.slice(callsBefore).map(({value}) => value);
+  return later.filter(value => (counts.get(value) ?? 0) > (allowed[value] ?? 1));
 }
 
 /** Whoever sees the output finds the summary and the rejects that belong to it. */

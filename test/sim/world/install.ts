@@ -125,15 +125,12 @@ function patchLuck(world: World): () => void {
     for (let at = 0; at < words.length; at++) words[at] = world.random() * 2 ** 32;
     return Buffer.from(words.buffer, 0, count);
   };
-  const own = {
+  const hex = () => bytes(16).toString('hex');
+  Object.assign(crypto, {
     randomBytes: bytes,
     randomInt: (below: number) => Math.floor(world.random() * below),
-    randomUUID: () =>
-      bytes(16)
-        .toString('hex')
-        .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
-  };
-  Object.assign(crypto, own);
+    randomUUID: () => hex().replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
+  });
   Math.random = world.luck;
   syncBuiltinESMExports();
   return () => {

@@ -42,33 +42,19 @@ export function patchFs(files: Files, world: World): () => void {
   replace(fs, 'lstatSync', (path: string, options?: object) => files.stat(path, options));
   replace(fs, 'accessSync', (path: string) => void files.stat(path));
   replace(fs, 'readFileSync', (path: string) => files.inode(path).data.toString('utf8'));
-  replace(
-    fs,
-    'writeFileSync',
-    (to: string | number, text: string, options?: {flag?: string; mode?: number}) =>
-      files.write(to, text, options?.flag, options?.mode),
-    either,
-  );
+  const write = (to: string | number, text: string, {flag, mode}: {flag?: string; mode?: number} = {}) =>
+    files.write(to, text, flag, mode);
+  replace(fs, 'writeFileSync', write, either);
   replace(fs, 'openSync', (path: string, flags: string | number, mode?: number) =>
     files.open(path, flags, mode),
   );
   replace(fs, 'closeSync', (fd: number) => files.close(fd), isFd);
   replace(fs, 'fsyncSync', (fd: number) => files.sync(fd), isFd);
   replace(fs, 'fchownSync', () => {}, isFd);
-  replace(
-    fs,
-    'fchmodSync',
-    (fd: number, mode: number) => {
-      files.opened(fd).inode.mode = mode;
-    },
-    isFd,
-  );
-  replace(
-    fs,
-    'readSync',
-    (fd: number, buffer: Uint8Array) => files.read(fd, buffer, 0, buffer.length, null),
-    isFd,
-  );
+  const setMode = (fd: number, mode: number) => void Object.assign(files.opened(fd).inode, {mode});
+  replace(fs, 'fchmodSync', setMode, isFd);
+  const read = (fd: number, buffer: Uint8Array) => files.read(fd, buffer, 0, buffer.length, null);
+  replace(fs, 'readSync', read, isFd);
   replace(fs, 'linkSync', (from: string, to: string) => files.link(from, to));
   replace(fs, 'renameSync', (from: string, to: string) => files.rename(from, to));
   replace(fs, 'rmSync', (path: string, options?: object) => files.remove(path, options));
