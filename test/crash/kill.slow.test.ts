@@ -72,7 +72,10 @@ async function playAndCompare(trial: Trial) {
   expect(rows).toEqual(wanted.rows);
   for (const [name, {distinct, answered}] of Object.entries(wanted.lookups))
     expect(lookups[name]).toMatchObject({distinct, answered});
-  expect(credits.saved).toEqual(wanted.credits.saved);
+  // An answer that a kill left for the store, but not in the ledger, is maybe spent, and its value costs no other call.
+  const {store, ...saved} = credits.saved;
+  expect({...saved, store: 0}).toEqual(wanted.credits.saved);
+  expect(store).toBeLessThanOrEqual(maybe);
   return {kills, calls: ledger.calls, distinct, charged: ledger.credits, spent, maybe, broken};
 }
 
