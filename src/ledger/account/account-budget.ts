@@ -77,7 +77,7 @@ export class AccountBudget {
 
   /** Takes credits of calls, in order, from all limits. Returns how many calls they allow. Durable on return. */
   take(costs: readonly number[]): number {
-    const granted = this.#write(() => {
+    const {count, uses} = this.#write(() => {
       const left = this.limits.map(limit => {
         const used = this.#used(limit);
         return {limit, used, credits: limit.maxCredits - used};
@@ -94,14 +94,13 @@ export class AccountBudget {
         sum += cost;
         count += 1;
       }
-      for (const {limit, used} of left) {
-        this.#add(this.#keyOf(limit.period), sum);
-        this.#lastUsed.set(limit, used + sum);
-      }
-      return count;
+      for (const {period} of this.limits) this.#add(this.#keyOf(period), sum);
+      return {count, uses: left.map(({limit, used}) => [limit, used + sum] as const)};
     });
+    // After the commit: a transaction that fails takes nothing.
+    for (const [limit, used] of uses) this.#lastUsed.set(limit, used);
     this.#warnWhenNear();
-    return granted;
+    return count;
   }
 
   /** Gives credits of a free call back to the periods from which they were taken, at the time `takenAt`. */
