@@ -35,7 +35,7 @@ const SETTLED_AT_ONCE = 4_096;
  * Any other failed write is final: from then on, the counts in memory are ahead of the file.
  */
 export class LedgerFile {
-  /** The state in the file when the session began. The session changes its counts, and each transaction writes them. */
+  /** The state in the file when the session began. The session changes its counts, which each transaction writes, and its last numbers. */
   readonly session: LedgerSession;
   /** The calls in flight, by key of the value, in the order of sending. */
   readonly inFlight = new Map<string, Reservation>();
@@ -93,8 +93,8 @@ export class LedgerFile {
 
   /** Yields, in groups, the entries with answers that the run bought after the answer with this number. */
   *answeredAfter(number: number): Generator<LedgerEntry[]> {
+    this.drain();
     for (let last = 0; ; ) {
-      this.drain();
       const entries = orThrowLedgerError(() => this.session.sql.answered.all(last, number).map(readEntry));
       if (entries.length > 0) yield entries;
       if (entries.length < ROWS_AT_ONCE) return;
@@ -258,6 +258,7 @@ export class SpareFile {
     const bytes = Math.ceil(calls / STEP_CALLS) * STEP_BYTES;
     if (this.#heldBytes >= bytes) return;
     try {
+      // A kill may have cut it off.
       const size = statSync(this.#path, {throwIfNoEntry: false})?.size ?? 0;
       const missing = Buffer.alloc(Math.max(0, bytes - size), randomBytes(BLOCK_BYTES));
       writeFileSync(this.#path, missing, {mode: 0o600, flag: 'a'});

@@ -136,7 +136,7 @@ export class Ledger {
         // Prices may have changed since: an answer counts no more than was spent on it.
         const paid = Math.floor(this.spending[operation].spent / answers[operation]);
         this.#session.counts.expired += Math.min(costOf(operation), paid);
-        this.#file.add(Object.assign(entry, {answerNumber: null}));
+        this.#file.addSettled(Object.assign(entry, {answerNumber: null}));
         count += 1;
       }
     this.#file.drain();
@@ -194,9 +194,11 @@ export class Ledger {
     countBooked(this.tally, this.#session.counts.spending[booked.operation], booked);
     Object.assign(entry, {history, interrupted: undefined});
     // An attempt without an outcome leaves an earlier answer, which rows may still get if no call is possible.
-    if (outcome !== undefined) Object.assign(entry, {outcome, answerNumber: isStorable(outcome) ? 0 : null});
-    if (outcome !== undefined && isStorable(outcome) && outcome.rejected !== 'once')
-      Object.assign(entry, {answerNumber: ++this.#session.bought, history: noAttempts});
+    if (outcome !== undefined) {
+      Object.assign(entry, {outcome, answerNumber: isStorable(outcome) ? 0 : null});
+      if (isStorable(outcome) && outcome.rejected !== 'once')
+        Object.assign(entry, {answerNumber: ++this.#session.bought, history: noAttempts});
+    }
     this.#file.add(entry);
   }
 
