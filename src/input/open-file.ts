@@ -102,8 +102,15 @@ interface RecordReader extends Pick<OpenFile, 'groups'> {
   notes(): readonly Said[];
 }
 
-/** Maximum number of records that a file may begin with which can't be read. */
-const MOST_UNREAD = 1_000;
+/** A sample with so many records, or characters, is full, so that long records don't fill the memory. */
+export const SAMPLE_RECORDS = 1_000;
+export const SAMPLE_CHARACTERS = 8 * 1024 * 1024;
+
+export function charactersIn(record: InputRecord): number {
+  if (record.type === 'object') return record.bytes;
+  if (record.type !== 'csv') return record.raw.length;
+  return record.fields.reduce((sum, field) => sum + field.length, 0);
+}
 
 /** Reads until the columns are known. @throws {InputError} if the file has neither a header nor a readable row. */
 async function readToFormat(
@@ -112,10 +119,13 @@ async function readToFormat(
 ): Promise<Pick<OpenFile, 'format' | 'groups'>> {
   const ahead: InputRecord[][] = [];
   let format = reader.format();
-  for (let unread = 0; format === undefined; format = reader.format()) {
+  let [unread, characters] = [0, 0];
+  for (; format === undefined; format = reader.format()) {
     const {done, value} = await reader.groups.next();
-    if (done === true || unread >= MOST_UNREAD) throw noRows(name, ahead.flat());
+    if (done === true || unread >= SAMPLE_RECORDS || characters >= SAMPLE_CHARACTERS)
+      throw noRows(name, ahead.flat());
     unread += value.length;
+    for (const record of value) characters += charactersIn(record);
     if (value.length > 0) ahead.push(value);
   }
   return {format, groups: resume(ahead, reader.groups)};

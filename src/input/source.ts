@@ -4,7 +4,14 @@ import type {Said} from '../sentence.ts';
 import {resume} from './bytes/decompress.ts';
 import {type FileState, fileState, isReadOnce, type PipeSettings} from './bytes/raw.ts';
 import {InputError} from './input-error.ts';
-import {type FileSettings, type OpenFile, openFile} from './open-file.ts';
+import {
+  charactersIn,
+  type FileSettings,
+  type OpenFile,
+  openFile,
+  SAMPLE_CHARACTERS,
+  SAMPLE_RECORDS,
+} from './open-file.ts';
 import {jsonMembers} from './records/json-reader.ts';
 import {type InputCounts, type InputDigest, type InputFormat, type InputRecord, noInput} from './row.ts';
 
@@ -187,21 +194,10 @@ class FileSource implements RecordSource {
   }
 }
 
-const SAMPLE_RECORDS = 1_000;
-
-/** A sample with this many characters is full, so that long records don't fill the memory. */
-const SAMPLE_CHARACTERS = 8 * 1024 * 1024;
-
 /** The keys of the objects in the sample, in order of first appearance. */
 function keysIn(sample: readonly InputRecord[]): string[] {
   const rows = sample.filter(record => record.type === 'ndjson');
   return [...new Set(rows.flatMap(({raw}) => [...jsonMembers(raw).keys()]))];
-}
-
-function charactersIn(record: InputRecord): number {
-  if (record.type === 'object') return record.bytes;
-  if (record.type !== 'csv') return record.raw.length;
-  return record.fields.reduce((sum, field) => sum + field.length, 0);
 }
 
 type OpenFormat = Pick<OpenFile, 'name' | 'format'>;
