@@ -76,7 +76,7 @@ export class Membership {
   readonly #own: Entry;
   #timer: NodeJS.Timeout | undefined;
   #isBeating = false;
-  #heardAt = performance.now();
+  #heardAt = Number.NEGATIVE_INFINITY;
   #trouble: string | undefined;
 
   private constructor(redis: Redis, options: MemberOptions) {
@@ -142,6 +142,7 @@ export class Membership {
         .pexpire(ROSTER, KEY_EXPIRY_MS)
         .set(memberKey(id), entry, 'PX', FORGOTTEN_MS)
         .exec()) ?? [];
+    this.#heardAt = performance.now();
     return new Set(members?.[1] as string[]);
   }
 
@@ -150,7 +151,6 @@ export class Membership {
     this.#isBeating = true;
     try {
       await this.#beat();
-      this.#heardAt = performance.now();
       this.#trouble = undefined;
       await this.#demandEarlierAgree();
     } catch (error) {
