@@ -188,16 +188,22 @@ export const LIST_SEPARATOR = /\s*(?::::|[,;|\r\n]|\s\/\s)\s*/;
 /** The entry of a list that a setting chooses. `only`: the entries must all be the same. */
 export type ListChoice = 'first' | 'last' | 'only';
 
+/** Judges the entries of a cell with several values. */
+export function judgeEntries<Code extends string>(
+  texts: readonly string[],
+  judge: (text: string) => CanonicalCell<Code>,
+): readonly CanonicalCell<Code>[] {
+  return texts.map(text => (isPlaceholder(text) ? emptyCell : judge(text)));
+}
+
 /**
  * The chosen entry of a cell with several values; undefined without a choice. An empty one is not replaced: the next
  * would be another person's.
  */
 export function chooseEntry<Code extends string>(
-  texts: readonly string[],
+  entries: readonly CanonicalCell<Code>[],
   which: ListChoice | undefined,
-  judge: (text: string) => CanonicalCell<Code>,
 ): CanonicalCell<Code> | undefined {
-  const entries = texts.map(text => (isPlaceholder(text) ? emptyCell : judge(text)));
   const distinct = new Set(entries.map(entry => (entry.state === 'value' ? entry.value : '')));
   const isChosen = which === 'only' ? distinct.size === 1 : which !== undefined;
   const meant = which === 'last' ? entries.at(-1) : entries[0];

@@ -6,6 +6,7 @@ import {
   type CellRules,
   chooseEntry,
   isPlaceholder,
+  judgeEntries,
   judgeNormalizedCell,
   LIST_SEPARATOR,
   type ListChoice,
@@ -170,7 +171,7 @@ function judgeAddresses(text: string, which: ListChoice | undefined): CanonicalC
   const words = text.split(/\s+/);
   const entries = parts.length === 1 && words.every(word => /^[^@<>]+@[^@<>]+$/.test(word)) ? words : parts;
   if (entries.filter(isAddress).length < 2) return undefined;
-  const chosen = chooseEntry(entries, which, judgeOne);
+  const chosen = chooseEntry(judgeEntries(entries, judgeOne), which);
   return chosen?.state === 'value' ? chosen : makeInvalidCell('email_list');
 }
 

@@ -6,8 +6,8 @@ import {
   type CanonicalCell,
   type CellRules,
   chooseEntry,
-  isPlaceholder,
   isScientific,
+  judgeEntries,
   judgeNormalizedCell,
   type ListChoice,
   makeInvalidCell,
@@ -144,10 +144,7 @@ const LISTED: ReadonlySet<IpCode> = new Set(['ipv6_unsupported', 'ip_private', '
 function judgeList(text: string, which: ListChoice | undefined): CanonicalCell<IpCode> | undefined {
   const parts = text.split(/:::|[\s,;|]/).filter(part => part !== '');
   if (parts[0] === text) return undefined;
-  const isEntry = (part: string) => {
-    const judged = judgeIp(part);
-    return isPlaceholder(part) || judged.state !== 'invalid' || LISTED.has(judged.code);
-  };
-  if (!parts.every(isEntry)) return undefined;
-  return chooseEntry(parts, which, part => judgeIp(part)) ?? makeInvalidCell('ip_list');
+  const entries = judgeEntries(parts, part => judgeIp(part));
+  if (!entries.every(entry => entry.state !== 'invalid' || LISTED.has(entry.code))) return undefined;
+  return chooseEntry(entries, which) ?? makeInvalidCell('ip_list');
 }

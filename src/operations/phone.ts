@@ -7,6 +7,7 @@ import {
   chooseEntry,
   emptyCell,
   isScientific,
+  judgeEntries,
   judgeNormalizedCell,
   makeInvalidCell,
   validCell,
@@ -103,7 +104,7 @@ export function canonicalPhone(raw: string, country?: string, rules?: CellRules)
     const parts = partsOf(whole);
     const judge = (part: string) => judgeWritten(part, region, all);
     const isOne = parts.length === 1;
-    const chosen = isOne ? judge(whole) : chooseEntry(parts, rules?.fromList, judge);
+    const chosen = isOne ? judge(whole) : chooseEntry(judgeEntries(parts, judge), rules?.fromList);
     const found =
       chosen !== undefined && (isOne || mayBeRight(chosen)) ? chosen : makeInvalidCell('phone_list');
     return withRepairs(found, uri === '' ? [] : ['uri']);

@@ -75,7 +75,6 @@ function gatherEvidence(
   const {isTelling, isLikely, mayBeOthers} = operations[operation];
   const values = judged.length;
   const share = (holds: (cell: JudgedCell) => boolean) => judged.filter(holds).length / Math.max(1, values);
-  const texts = new Set(cells.map(({text}) => text.trim()));
   const [isOther, isCard] = [hasHeaderWord(heading, 'otherDigits'), hasHeaderWord(heading, 'cards')];
   const tells = ({text}: JudgedCell) => isTelling?.(text) !== false;
   const isBare = ({text}: JudgedCell) => /^\d+$/.test(text.trim());
@@ -110,7 +109,7 @@ function gatherEvidence(
     /** True if the values are digits that may be something else, such as customer numbers. */
     areDigits,
     /** True if the values may be something that looks the same, such as versions. */
-    mayBeOthers: mayBeOthers?.([...texts].filter(text => text !== '')) === true,
+    mayBeOthers: mayBeOthers?.(distinctTexts(cells)) === true,
     /** True if the header has a word for the kind, and none for other digits: values with a fault are named. */
     hasWord: says.has(operation) && !isOther && !isCard,
   };
@@ -200,4 +199,8 @@ function faultIn(judged: readonly JudgedCell[]): CellFault | undefined {
     judged.length,
   );
   return {code, row: same[0]?.row, text};
+}
+
+function distinctTexts(cells: readonly ColumnCell[]): string[] {
+  return [...new Set(cells.map(({text}) => text.trim()))].filter(text => text !== '');
 }

@@ -131,7 +131,7 @@ function compileParts<View extends object>(
       return evaluate?.();
     };
     const readHere = findPaths(node).flatMap(path => reads.get(path.node) ?? []);
-    const needs = isLazy(node) ? [] : readHere;
+    const needs = reads.has(node) || isLazy(node) ? [] : readHere;
     return {sign: node.op, operands, reads: readHere, needs, run: reads.get(node)?.value ?? run};
   };
   return partOf(ast);
