@@ -87,6 +87,7 @@ export class ServiceSetupError extends UsageError {
   }
 }
 
+/** The content of a YAML or JSON file. @throws ServiceSetupError if the file can't be read */
 export function readServiceYaml(kind: 'answers' | 'rules', path: string): unknown {
   try {
     return parseYaml(readFileText(path, true));

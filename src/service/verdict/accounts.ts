@@ -47,12 +47,13 @@ export class Accounts {
     const {userId, session, email} = sighting;
     const account: Account = this.#byUserId.get(userId) ?? {sessions: new Set()};
     this.#byUserId.set(userId, account);
-    if (email !== undefined && mailboxOf(email) !== undefined) account.email = email;
+    const traits = traitsOf(sighting);
+    if (email !== undefined && traits.some(([signal]) => signal === 'same_email')) account.email = email;
     account.sessions.add(session.token);
     const time = session.finished_at ?? session.started_at;
     if (time !== undefined && !(Date.parse(account.lastActivity ?? '') > Date.parse(time)))
       account.lastActivity = time;
-    for (const [, trait] of traitsOf(sighting)) {
+    for (const [, trait] of traits) {
       const holders = this.#holders.get(trait) ?? new Set();
       this.#holders.set(trait, holders);
       if (holders.size < MAX_HOLDERS) holders.add(userId);

@@ -45,7 +45,7 @@ export class Verdicts {
   /** The tokens that `/verify` has checked before. A new session with such a token does not change that. */
   readonly #redeemed = new Set<string>();
   readonly #accounts = new Accounts();
-  readonly #samples = readUserSessions(SAMPLES);
+  readonly #samples = memoize(() => readUserSessions(SAMPLES));
 
   /** @throws ServiceSetupError if a file is invalid */
   constructor(data: OpenData, {rulesFile, sessionsFile}: ServiceOptions) {
@@ -75,7 +75,7 @@ export class Verdicts {
     const request = checkBody(operations.verify.request, body);
     const test = testActions.get(request.action_id);
     const session =
-      this.#sessions.get(request.token) ?? this.#samples.find(({token}) => token === test?.sample);
+      this.#sessions.get(request.token) ?? (test && this.#samples().find(({token}) => token === test.sample));
     if (session === undefined) throw new ServiceError('unknown_session');
     return {
       free: test !== undefined,
