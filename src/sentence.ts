@@ -80,6 +80,11 @@ export function formatForLibrary(said: Said): string {
   return said instanceof Sentence ? said.inCode : String(said);
 }
 
+/** The text with a capital at its beginning. */
+export function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** Characters that a message can't hold: a break of the line, one that steers a terminal, a command to a CI runner. */
 const UNPRINTABLE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|(?<=#)#(?=\[|vso\[)/gu;
 

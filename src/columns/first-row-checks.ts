@@ -12,6 +12,7 @@ import {
   operations,
 } from '../operations/table.ts';
 import {codeAdvice} from '../report/code-meanings.ts';
+import {listRows} from '../report/format.ts';
 import {type Said, say, setting} from '../sentence.ts';
 import {adviseOnCommonText} from './guess-messages.ts';
 import type {RowPlanner} from './plan-row.ts';
@@ -112,7 +113,7 @@ export function describeFooters(rows: readonly Row[], planRow: RowPlanner): Said
     planRow(row).some(cell => cell.status === 'skipped' && cell.error === 'footer');
   const records = rows.filter(isFooter).map(({record}) => record);
   if (records.length === 0) return [];
-  const shown = `${records.slice(0, SHOWN).join(', ')}${records.length > SHOWN ? ', …' : ''}`;
+  const shown = listRows(records.slice(0, SHOWN), records.length);
   const seem =
     records.length > 1
       ? `Rows ${shown} seem to be totals or notes below the list: their`

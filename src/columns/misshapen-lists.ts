@@ -1,3 +1,4 @@
+import {isObject} from '../client/answer-fields.ts';
 import {UsageError} from '../errors.ts';
 import {conversionRemedy} from '../input/input-error.ts';
 import type {Row} from '../input/row.ts';
@@ -106,8 +107,7 @@ function jsonTextWithin(
     const path = [...above, key];
     if (typeof inner === 'string' && isObjectText(inner))
       return {name: path.join('.'), filter: `. + (getpath(${JSON.stringify(path)}) | fromjson? // {})`};
-    const isObject = typeof inner === 'object' && inner !== null && !Array.isArray(inner);
-    const found = isObject ? jsonTextWithin(inner as typeof value, path) : undefined;
+    const found = isObject(inner) ? jsonTextWithin(inner, path) : undefined;
     if (found !== undefined) return found;
   }
   return undefined;

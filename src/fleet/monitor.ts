@@ -1,6 +1,6 @@
 import type {Redis} from 'ioredis';
 import type {Pause, StopReason} from '../lookup/call.ts';
-import {type Said, say, setting} from '../sentence.ts';
+import {capitalize, type Said, say, setting} from '../sentence.ts';
 import {listMembers, type WorkerMember} from './roster.ts';
 
 const CHECK_MS = 1_000;
@@ -103,7 +103,7 @@ export class FleetMonitor {
     const {since, isReported, what, advice} = this.#trouble;
     if (!isReported && at - since >= REPORT_AFTER_MS) {
       this.#trouble.isReported = true;
-      warn(say`${what.charAt(0).toUpperCase()}${what.slice(1)}: the run waits. ${advice}`);
+      warn(say`${capitalize(what)}: the run waits. ${advice}`);
     }
     if (at - since > maxOutageMs)
       onOutage({kind: 'outage', cause: what, sinceMs: since, comeBackMs: at, why: 'too long'});

@@ -1,3 +1,4 @@
+import {isObject} from '../client/answer-fields.ts';
 import {UsageError} from '../errors.ts';
 import type {CellResult} from '../ledger/lookup-outcome.ts';
 import type {RepairCode} from '../operations/cell.ts';
@@ -178,7 +179,7 @@ export function attachResults(row: EnrichedObject, layout: Layout): object {
   const given = isReject ? row.given : row.row.value;
   const enrichment = isReject ? ofReject(row, layout) : ofRow(row, layout);
   Object.defineProperty(enrichment, OURS, {value: true});
-  const target = typeof given !== 'object' || given === null || Array.isArray(given) ? {} : given;
+  const target = isObject(given) ? given : {};
   return Object.defineProperty(Object.isExtensible(target) ? target : copyOf(target), ENRICHMENT, {
     value: enrichment,
     enumerable: true,

@@ -45,9 +45,10 @@ export const perOperation = <T>(make: (name: Operation) => T) => recordOf(operat
 export const perIntelligence = <T>(make: (name: Intelligence) => T) => recordOf(intelligenceNames, make);
 
 /** Joins names: `ip, phone or email`. Intl.ListFormat does that too, but delays every help text by 12 ms. */
-export function joinWithOr(names: readonly string[]): string {
-  return [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' or ');
-}
+const joinWith = (word: string) => (names: readonly string[]) =>
+  [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(word);
+export const joinWithOr = joinWith(' or ');
+export const joinWithAnd = joinWith(' and ');
 
 export const defaultRejectedAge = '7d';
 

@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {topKinds} from '../operations/operation.ts';
+import {recordOf, topKinds} from '../operations/operation.ts';
 import {type Operation, operationNames} from '../operations/table.ts';
 
 // The one declaration of a run's summary. Its type and `docs/summary.schema.json` (`npm run schema`), the names for
@@ -21,7 +21,7 @@ export const counts = z.record(z.string(), whole);
 export const priceSchema = z.object({per_credit: z.number().min(0), currency: z.string()});
 
 function counted<Name extends string>(...names: Name[]) {
-  return Object.fromEntries(names.map(name => [name, whole])) as Record<Name, typeof whole>;
+  return recordOf(names, () => whole);
 }
 
 const lookup = z

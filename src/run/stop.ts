@@ -18,7 +18,7 @@ import type {LongRefusalStreak} from '../lookup/canary.ts';
 import {INVALID_TOKEN_CODE} from '../operations/operation.ts';
 import {type Operation, operationNames, operations} from '../operations/table.ts';
 import {formatDuration, PERHAPS_ACCOUNT, pluralize} from '../report/format.ts';
-import {type Said, say, setting} from '../sentence.ts';
+import {capitalize, type Said, say, setting} from '../sentence.ts';
 import {type Counters, hasAnswers, sumFailedCells} from './counts/counters.ts';
 import type {Counted, Stop} from './exit.ts';
 import {RowsError, type RunIo} from './io.ts';
@@ -100,7 +100,7 @@ export function makeCallsStop(reason: StopReason, ledger: Ledger, endpoint: Endp
         status: attempt.reason === 'credits' ? 'interrupted' : 'failed',
         reason: attempt.reason,
         exitCode: exitCodeOfAttempt(attempt),
-        message: `${why.charAt(0).toUpperCase()}${why.slice(1)}. Nothing more was sent.`,
+        message: `${capitalize(why)}. Nothing more was sent.`,
       };
     }
     case 'refused':

@@ -1,5 +1,5 @@
 import {totalSpending} from '../../ledger/run/tally.ts';
-import {operationNames, operations} from '../../operations/table.ts';
+import {joinWithAnd, operationNames, operations} from '../../operations/table.ts';
 import {formatCount, formatDuration, formatMoney, pluralize} from '../../report/format.ts';
 import type {PlanReport} from '../../run/plan.ts';
 import type {Session} from '../../run/session.ts';
@@ -52,13 +52,9 @@ export function describeColumns(
     if (from.length > 0) notes.push(`country from ${from.map(name => `"${name}"`).join(' and ')}`);
     if (operation === 'phone' && defaultCountry !== undefined)
       notes.push(`${from.length === 0 ? 'country' : 'else'} ${defaultCountry}`);
-    return [`${joinNames(names.map(quoted))}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`];
+    return [`${joinWithAnd(names.map(quoted))}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`];
   });
   return groups.join(', ');
-}
-
-function joinNames(names: readonly string[]): string {
-  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
 /** A column's name, quoted if it could be read as words of the sentence. */

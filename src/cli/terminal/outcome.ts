@@ -18,7 +18,7 @@ import {lookupTotal} from '../../report/run-record.ts';
 import type {Summary} from '../../report/summary.ts';
 import {isCompleteRun, type RunOutcome, type Stop} from '../../run/exit.ts';
 import {undercountSentence} from '../../run/open/account.ts';
-import {type Said, shellWord} from '../../sentence.ts';
+import {capitalize, type Said, shellWord} from '../../sentence.ts';
 import type {Console} from '../console.ts';
 import {type CommandLine, commandForOtherList, commandToContinue, commandToRetry} from './command-line.ts';
 import {breakLines, formatTable, wrapText} from './lines.ts';
@@ -288,8 +288,4 @@ export function formatTroubles(
   });
   const left = errors.length - shown;
   return [heading, ...lines, ...(left > 0 ? [`  ${formatCount(left)} more codes are in ${allIn}.`] : [])];
-}
-
-function capitalize(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

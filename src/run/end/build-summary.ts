@@ -13,6 +13,7 @@ import {
   totalSpending,
   zeroSpending,
 } from '../../ledger/run/tally.ts';
+import {recordOf} from '../../operations/operation.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOfOperation} from '../../output/result-columns.ts';
 import {roundQuotient} from '../../report/run-record.ts';
@@ -28,7 +29,7 @@ import {settingsDigest} from '../scope.ts';
 import type {Session} from '../session.ts';
 import {type RunDirectory, withLedger} from '../state/run-directory.ts';
 import {readRunIdentity} from '../state/run-identity.ts';
-import {attemptSummary, mapByOperation, spendingInCredits} from './history.ts';
+import {attemptSummary, spendingInCredits} from './history.ts';
 
 interface SummaryFacts {
   readonly job: Job;
@@ -87,7 +88,7 @@ function buildSummary(facts: SummaryFacts): Summary {
   const {tally = emptyTally()} = session?.asking.ledger ?? {};
   const {newAnswers = new NewAnswers()} = session?.asking ?? {};
   const names = namesOf(facts, counters);
-  const lookups = mapByOperation(names, name => lookupSummary(counters, tally, spending, name));
+  const lookups = recordOf(names, name => lookupSummary(counters, tally, spending, name));
   const priceOf = createPricer(job);
   const {timeline = new Timeline(0, {tally, rows: 0, inFlightMs: 0})} = session?.output ?? {};
   const {mapping, rules, facts: list} = session?.input.layout ?? {};
@@ -114,18 +115,18 @@ function buildSummary(facts: SummaryFacts): Summary {
       limit: job.settings.maxCredits ?? null,
       account: accountSummary(facts),
       saved: savedSummary(counters, tally, lookups, priceOf),
-      by_operation: mapByOperation(names, name => spendingInCredits(spending[name])),
+      by_operation: recordOf(names, name => spendingInCredits(spending[name])),
     },
     store: job.settings.store === false ? null : storeSummary(session, tally, priceOf),
     pace: paceSummary(session, finishedAt),
     top: topSummary(counters.top),
     timeline: timeline.summary,
     risk: job.settings.score === 'none' ? null : riskSummary(counters.risk, counters.rows.written, rules),
-    fields: mapByOperation(names, name =>
+    fields: recordOf(names, name =>
       fieldSummary(name, {fields: counters.fields[name], answers: counters.lookups[name].ok}),
     ),
-    new_answers: mapByOperation(names, name => newAnswers.of(name).answers),
-    new_fields: mapByOperation(names, name => fieldSummary(name, newAnswers.of(name))),
+    new_answers: recordOf(names, name => newAnswers.of(name).answers),
+    new_fields: recordOf(names, name => fieldSummary(name, newAnswers.of(name))),
     errors: listErrors(counters.errors),
     repairs: listErrors(counters.repairs),
     columns: columnsOf(session),

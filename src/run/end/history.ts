@@ -14,6 +14,7 @@ import {
   type SpendingByOperation,
   totalSpending,
 } from '../../ledger/run/tally.ts';
+import {recordOf} from '../../operations/operation.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {compareRuns, driftSentence, findEarlierList, makeRunProfile} from '../../report/drift.ts';
 import {accountOfSummary, stripDirectories, UNFINISHED_REASON} from '../../report/run-record.ts';
@@ -106,13 +107,6 @@ export function completeKilledRuns(runs: readonly RunSpending[], {env, warn}: Wo
   }
 }
 
-export function mapByOperation<Value>(
-  names: readonly Operation[],
-  of: (name: Operation) => Value,
-): Record<string, Value> {
-  return Object.fromEntries(names.map(name => [name, of(name)]));
-}
-
 export function spendingInCredits({spent, maybeSpent}: Spending) {
   return {spent: toCredits(spent), maybe_spent: toCredits(maybeSpent)};
 }
@@ -128,12 +122,12 @@ function withSpending(summary: Summary, spending: SpendingByOperation, attempts:
   const calls = (name: Operation) => ({...summary.lookups[name], calls: spending[name].calls});
   return {
     ...summary,
-    lookups: mapByOperation(names, calls) as Summary['lookups'],
+    lookups: recordOf(names, calls) as Summary['lookups'],
     calls: {...summary.calls, ...attemptSummary(attempts), total: total.calls},
     credits: {
       ...summary.credits,
       ...spendingInCredits(total),
-      by_operation: mapByOperation(names, name => spendingInCredits(spending[name])),
+      by_operation: recordOf(names, name => spendingInCredits(spending[name])),
     },
   };
 }
@@ -162,7 +156,7 @@ export function readRunSummaries({env, warn}: Pick<World, 'env' | 'warn'>, isWan
 }
 
 /**
- * The summary in a file; undefined if it is not wanted. A check takes ten times as long as to read, so only these have it.
+ * The summary in a file; undefined if it is not wanted. To check it takes ten times as long as to read it.
  *
  * @throws an error if the file is no summary.
  */
