@@ -28,7 +28,7 @@ type EndSignal = keyof typeof codes;
 const STOPPING =
   'Stopping: calls in flight get 5 seconds, and no new ones are made. Press Ctrl-C again to stop now.';
 
-/** Stops the run at the first signal: calls in flight get 5 s. A second one ends the process. Returns the end of it. */
+/** Stops the run at the first signal: calls in flight get 5 s. A second ends the process. Returns what ends the watch. */
 export function watchSignals(stopper: Stopper, console: Console): () => void {
   const stop = (signal: EndSignal) => {
     console.say(breakLines(STOPPING));

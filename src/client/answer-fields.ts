@@ -93,7 +93,7 @@ function convert(type: FieldType, value: unknown, path: string, odd: OddFields):
 }
 
 /**
- * The value without fields of a wrong type; undefined if it has one itself. A list with such an item is left out: without
+ * The value without fields of a wrong type; undefined if it is of a wrong type itself. A list with such an item is left out: without
  * that item it would be a different list.
  */
 function withoutMistyped(type: FieldType, kept: unknown): unknown {
@@ -129,7 +129,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Numbers keep their spelling, such as 12345678901234567890, 1.10 and 1e400: they are strings with a mark. */
+// Numbers keep their spelling, such as 12345678901234567890, 1.10 and 1e400: they are strings with a mark.
 
 /** The mark before a number's spelling. Random, so that no service can send it by chance. */
 const MARK = `#${randomUUID()}:`;

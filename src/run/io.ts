@@ -78,6 +78,7 @@ export interface RunIo extends World {
   readonly graceMs?: number;
   /** Milliseconds for which a list that was written to must be still; see `STILL_MS` in run.ts. */
   readonly stillMs?: {readonly least: number; readonly most: number};
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly log: EventLog;
   /** Called once a run has work to do, before anything is sent. It throws if the run must not begin. */

@@ -106,7 +106,7 @@ interface GuessedList {
 /** Why a column is left out among all others; undefined if it is not. */
 type ReasonOf = (guess: ColumnGuess, all: readonly ColumnGuess[], list: GuessedList) => Reason | undefined;
 
-/** Leaves out the columns whose values may be of someone other than the row's person. */
+/** Leaves out the columns against which another column speaks, and of strange ones those that mostly lack such values. */
 function setAsideColumns(all: readonly ColumnGuess[], list: GuessedList): ColumnGuess[] {
   return REASONS.reduce(
     (guesses, reasonOf) =>

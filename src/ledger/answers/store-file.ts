@@ -140,6 +140,7 @@ export class StoreFile {
     return [key, `${this.#scope} ${ASKED}`, ASKED, at, ''];
   }
 
+  /** By key: the time of the run that last asked for it, in milliseconds since the epoch. */
   askedAt(keys: readonly string[]): ReadonlyMap<string, number> {
     const rows = this.#db.reading(() => this.#asked.all(`${this.#scope} ${ASKED}`, toListParameter(keys)));
     return new Map(rows.map(({key, at}) => [String(key), Number(at)]));

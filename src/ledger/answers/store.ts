@@ -157,6 +157,7 @@ export class AnswerStore {
     this.#writeSoon();
   }
 
+  /** By key: the time of the run that last asked for it, in milliseconds since the epoch. */
   askedAt(keys: readonly string[]): ReadonlyMap<string, number> {
     return this.#attempt(this.#reading, file => file.askedAt(keys)) ?? new Map();
   }

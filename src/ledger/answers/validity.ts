@@ -1,6 +1,7 @@
 import type {Operation} from '../../operations/table.ts';
 import type {Answer, LookupKey, Outcome} from '../lookup-outcome.ts';
 
+/** For how long an operation's answers are valid, in milliseconds. */
 export interface ValidityTerm {
   readonly answers: number;
   readonly rejections: number;

@@ -53,6 +53,7 @@ export class Budget {
     return renews ? Math.min(left, (committed + left) / 2 - renewed) : left;
   }
 
+  /** Reserves the credits of calls, in order. Returns how many all limits have room for. */
   reserve(batch: readonly Reservation[]): number {
     if (batch.length === 0) return 0;
     const short = batch.findIndex(call => !this.#takeOwn(call));

@@ -16,6 +16,7 @@ export interface RunIdentity {
   readonly runId: string;
   /** Under this name a fleet keeps the calls of all runs of this ledger. */
   readonly fleetId: string;
+  /** The run's first start, in milliseconds since the epoch. */
   readonly startedAt: number;
   /** Number of the ledger's answers at that time: those of runs before. Undefined in the first programs' ledgers. */
   readonly bought?: number | undefined;

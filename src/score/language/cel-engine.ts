@@ -75,6 +75,7 @@ export class Engine {
       const value = this.#constantAt(path);
       return () => (optional ? value !== undefined : value);
     });
+    // Compiles the patterns too, so that a wrong one is refused here.
     prepare(ast);
     this.#checkConstants(ast, prepare);
     return type ?? 'dyn';
