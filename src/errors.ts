@@ -124,8 +124,8 @@ export class StateError extends BulkEnrichError {
 
 /** Another run holds the lock on this output. The run does not start, and sends nothing. Exit 11. */
 export class LockedError extends BulkEnrichError {
-  constructor(message: Said, options?: ErrorOptions) {
-    super('locked', exitCodes.locked, message, options);
+  constructor(message: Said) {
+    super('locked', exitCodes.locked, message);
   }
 }
 

@@ -1,6 +1,6 @@
 import {createRequire} from 'node:module';
 import {BulkEnrichError, CodedError, exitCodes, toOneLine} from '../errors.ts';
-import {warnIfUncheckedTls} from '../job/endpoint.ts';
+import {UNCHECKED_TLS, warnIfUncheckedTls} from '../job/endpoint.ts';
 import {type EventLog, logEvent} from '../job/log-events.ts';
 import {type LogLevel, logLevels} from '../job/settings/result-settings.ts';
 import type {Settings} from '../job/settings.ts';
@@ -42,7 +42,7 @@ export function createConsole({quiet, log: {format, level} = {}}: Pick<Settings,
     : (sentence: Said) => say(breakLines(`${paint('yellow', 'Warning:')} ${toOneLine(String(sentence))}`));
   warnIfUncheckedTls(process.env, warn);
   // Otherwise Node would warn of insecure connections, although certificates are checked.
-  delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+  delete process.env[UNCHECKED_TLS];
   return {
     quiet,
     forMachine,

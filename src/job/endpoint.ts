@@ -120,12 +120,12 @@ function databaseOf(url: string): string {
 }
 
 /** With `0` in this variable, Node trusts every certificate. Others on the network could then read the key. */
-const UNCHECKED = 'NODE_TLS_REJECT_UNAUTHORIZED';
+export const UNCHECKED_TLS = 'NODE_TLS_REJECT_UNAUTHORIZED';
 
 /** Warns if the environment asks Node not to check certificates. */
 export function warnIfUncheckedTls(env: Env, warn: (sentence: string) => void): void {
-  if (env[UNCHECKED] !== '0') return;
+  if (env[UNCHECKED_TLS] !== '0') return;
   warn(
-    `${UNCHECKED} is ignored: certificates are checked. To trust an authority of your own, put its file into NODE_EXTRA_CA_CERTS.`,
+    `${UNCHECKED_TLS} is ignored: certificates are checked. To trust an authority of your own, put its file into NODE_EXTRA_CA_CERTS.`,
   );
 }

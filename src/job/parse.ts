@@ -224,14 +224,14 @@ function withLine({path, line}: YamlFile, keys: readonly PropertyKey[]): string 
   return number === undefined ? path : `${path}:${number}`;
 }
 
-interface Complaint {
+interface Fault {
   /** Path of the faulty value, relative to the issue's own path. */
   readonly path: readonly PropertyKey[];
   readonly message: string;
 }
 
 /** The message of an issue. If a value may have several forms, the message is about the form that fits best. */
-function faultIn(issue: z.core.$ZodIssue): Complaint {
+function faultIn(issue: z.core.$ZodIssue): Fault {
   const {code, message} = issue;
   if (code === 'unrecognized_keys')
     // Replaces zod's own message, which does not name the allowed keys.
@@ -245,8 +245,8 @@ function faultIn(issue: z.core.$ZodIssue): Complaint {
     return {path: [], message: message.replace(/^Invalid (input|option): /, '').replaceAll('"|"', '", "')};
   const all = issue.errors.flat();
   const inside =
-    all.find(issue => issue.code === 'unrecognized_keys') ??
-    all.find(issue => issue.path.length > 0 || issue.code !== 'invalid_type');
+    all.find(({code}) => code === 'unrecognized_keys') ??
+    all.find(({code, path}) => path.length > 0 || code !== 'invalid_type');
   if (inside === undefined || inside.code === 'invalid_value' || inside.code === 'invalid_format')
     return {path: [], message};
   const found = faultIn(inside);

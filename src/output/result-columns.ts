@@ -117,7 +117,8 @@ export function planColumns(
       key: targetKey(targets, index),
     };
   });
-  for (const name of unused) throw unknownField(name, targets);
+  const [unknown] = unused;
+  if (unknown !== undefined) throw unknownField(unknown, targets);
   return planned;
 }
 

@@ -3,7 +3,6 @@ import type {InputFormat, Row} from '../input/row.ts';
 import type {CellResult} from '../ledger/lookup-outcome.ts';
 import {getAtPath} from '../operations/fields.ts';
 import {isOperation, type Operation, operationNames} from '../operations/table.ts';
-
 import {
   type Condition,
   compileCondition,

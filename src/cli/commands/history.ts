@@ -10,7 +10,6 @@ import {
   type Spend,
   sumSpending,
 } from '../../report/run-record.ts';
-
 import type {Summary} from '../../report/summary.ts';
 import {historyDirectory, readRunSummaries} from '../../run/end/history.ts';
 import {createConsole} from '../console.ts';

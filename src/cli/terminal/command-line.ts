@@ -106,16 +106,9 @@ export function commandToRun({inputs, flags}: CommandLine): string | undefined {
 
 /** Settings of the first run's files and its list's format, which the command for another list lacks. */
 const FILES_AND_FORMAT = [
-  'output',
-  'summary',
-  'rejects',
-  'state',
-  'report',
-  'metrics',
-  'date',
-  'force',
-  'restart',
-].concat(['skipLines', 'limit', 'encoding', 'padShortRows']);
+  ...['output', 'summary', 'rejects', 'state', 'report', 'metrics', 'date', 'force', 'restart'],
+  ...['skipLines', 'limit', 'encoding', 'padShortRows'],
+];
 
 /** The command for another list (`list`), with the output beside that list. */
 export function commandForOtherList(

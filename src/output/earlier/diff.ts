@@ -100,8 +100,10 @@ async function compareFiles(
       new: readers.new[what],
     });
     const changes = counts.changes({
-      ...{key: [...columns], rows: countsOf('rows')},
-      ...{without_key: countsOf('withoutKey'), repeated: countsOf('repeated')},
+      key: [...columns],
+      rows: countsOf('rows'),
+      without_key: countsOf('withoutKey'),
+      repeated: countsOf('repeated'),
     });
     refuseWithoutKeys(changes, {old, new: fresh});
     return {changes, isNews: number => news.has(number)};

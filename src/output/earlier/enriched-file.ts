@@ -260,7 +260,7 @@ function lookupAt(names: readonly string[], at: number): FoundLookup | undefined
     prefix,
   );
   const fields =
-    fitting.find(candidate => [undefined, candidate.operation].includes(operation))?.fields ?? [];
+    fitting.find(candidate => operation === undefined || candidate.operation === operation)?.fields ?? [];
   return {operation, target: {prefix}, key: prefix.replace(/_$/, ''), statusColumns, fields};
 }
 

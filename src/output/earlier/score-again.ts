@@ -4,7 +4,7 @@ import {jsonMembers} from '../../input/records/json-reader.ts';
 import type {FileRow, NdjsonRow} from '../../input/row.ts';
 import {getAtPath} from '../../operations/fields.ts';
 import type {BadRowFrequency, BadRowsComparison, ScoreChanges} from '../../report/changes.ts';
-import {createRowFilter, type RowFilter} from '../../score/conditions.ts';
+import {createRowFilter} from '../../score/conditions.ts';
 import type {PathReference} from '../../score/language/expression.ts';
 import type {RiskLevel} from '../../score/language/rule-variables.ts';
 import type {RuleSet} from '../../score/rules.ts';
@@ -200,7 +200,7 @@ const countOf = (name: string) => ({name, bad: 0, others: 0});
  * @throws {UsageError} if `bad` is not a condition, or reads an unknown column.
  */
 function countBadRows(bad: string, {rules}: RuleSet, {input}: EnrichedFile, background: RunFacts) {
-  const isBad: RowFilter = createRowFilter(bad, input, background, () => '--bad');
+  const isBad = createRowFilter(bad, input, background, () => '--bad');
   const [all, levels] = [countOf('rows'), LEVELS.map(countOf)];
   const reasons = rules.map(({reason}) => countOf(reason));
   const shareOf = ({name, bad, others}: BadCount): BadRowFrequency => {

@@ -9,8 +9,8 @@ import type {Job} from '../../job/job.ts';
 import {SPARE_SUFFIX} from '../../ledger/run/ledger-file.ts';
 import {listRuleFiles} from '../../score/rules.ts';
 import {type Said, say, setting} from '../../sentence.ts';
-import type {Destination} from '../destination.ts';
 import {
+  type Destination,
   partialFiles,
   type RealPaths,
   type RunFileKind,

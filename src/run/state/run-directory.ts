@@ -13,8 +13,7 @@ import {Ledger} from '../../ledger/run/ledger.ts';
 import {type LedgerState, peekLedger} from '../../ledger/run/ledger-recovery.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, setting} from '../../sentence.ts';
-import type {RunPaths} from '../destination.ts';
-import {Destination} from '../destination.ts';
+import {Destination, type RunPaths} from '../destination.ts';
 import type {World} from '../io.ts';
 import {scopeKeyOfJob} from '../scope.ts';
 import {
@@ -26,8 +25,7 @@ import {
   resolveRealPaths,
   stateFiles,
 } from './job-files.ts';
-import type {RunIdentity} from './run-identity.ts';
-import {isOfOutput, isSameNight, refuseOthersRun} from './run-identity.ts';
+import {isOfOutput, isSameNight, type RunIdentity, refuseOthersRun} from './run-identity.ts';
 
 interface LockedDirectory {
   readonly path: string;
