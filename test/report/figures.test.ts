@@ -101,8 +101,14 @@ test('reports and metrics of all kinds of runs (UPDATE=1 writes them)', () => {
   ]);
 });
 
-test.each(Object.entries(CASES))('the HTML page tells what the Markdown tells: %s', (_, changes) => {
-  const report = buildReport(fullSummary(changes));
+const PAGES = Object.entries(CASES).map(([name, of]) => [name, fullSummary(of)] as const);
+
+test.each([
+  ['something of everything', fullSummary()] as const,
+  ['without figures', bareSummary()] as const,
+  ...PAGES,
+])('the HTML page tells what the Markdown tells: %s', (_, summary) => {
+  const report = buildReport(summary);
   const {title, status, lead, facts, sections} = report;
   const blocks = sections.flatMap(section => section.blocks);
   const texts = [

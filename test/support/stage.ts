@@ -83,7 +83,7 @@ export async function openStage({
     account: (name: string, text: string) =>
       write(`../home/config/bulk-enrich/accounts/${name}`, text.replace('URL', api.url)),
     run: (settings: RawSettings, given?: StageOptions) => runOn(directory, env, settings, given),
-    /** Runs until then, too; afterwards all files are as a kill at that moment leaves them. */
+    /** Runs until the service has its `call`th call, too; afterwards all files are as a kill at that moment leaves them. */
     async killAt(call: number, settings: RawSettings, given?: StageOptions) {
       let killed = () => {};
       await stopAt(call, settings, given, () => {
