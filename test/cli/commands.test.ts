@@ -33,11 +33,15 @@ describe('lookup', () => {
     expect(service.ledger.calls).toBe(1);
   });
 
-  test('a call that fails is one sentence, and no answer', async () => {
-    service.setScript(() => reply.unauthorized());
-    const outcome = await here('lookup', 'ip', '192.0.2.1');
+  test.each([
+    ['the key is not accepted', reply.unauthorized(), 6],
+    ['the credits are used up', reply.noCredits(), 7],
+    ['the service redirects', reply.redirect('http://127.0.0.1:9/'), 2],
+    ['the service is down', reply.error(500, 'down'), 3],
+  ])('%s: a sentence, no answer', async (_, answer, code) => {
+    service.setScript(() => answer);
     const stderr = expect.stringMatching(/^Error: ip: [^\n]*\.\n$/);
-    expect(outcome).toMatchObject({code: 6, stdout: '', stderr});
+    expect(await here('lookup', 'ip', '192.0.2.1')).toMatchObject({code, stdout: '', stderr});
   });
 });
 

@@ -1,10 +1,26 @@
 import {mkdirSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {blocksOf, textOf} from '../docs/blocks.ts';
-import {createSite} from '../jobs/site.ts';
+import {createSite, ROWS} from '../jobs/site.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
+import {expectAccounts} from '../support/summary.ts';
 import {startService} from './service.ts';
+
+test('jobs/nightly-signups.yaml runs as it is, but for its rate, and again without a call', async () => {
+  using sandbox = createSite();
+  const run = async () => {
+    const args = ['run', '--job', 'jobs/nightly-signups.yaml', '--rate', 'unlimited'];
+    const {code, stdout, stderr} = await runHere(sandbox, args);
+    expect([code, stdout], stderr).toEqual([0, '']);
+    return sandbox.summary('signups.enriched.summary.json');
+  };
+  const first = await run();
+  const endpoint = {kind: 'embedded'};
+  expect(first).toMatchObject({job: 'nightly-signups', status: 'completed', rows: {written: ROWS}, endpoint});
+  expectAccounts(first);
+  expect(await run()).toMatchObject({calls: {total: 0}, credits: {spent: 0}});
+});
 
 test('without its secret a job for a live service does not ask another one', async () => {
   using sandbox = createSite();

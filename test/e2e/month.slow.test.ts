@@ -77,7 +77,8 @@ test('an outage in which nothing is answered is no success', async () => {
   expect(await month.again(10)).toMatchObject(SILENT);
 });
 
-const NOT_ALLOWED = /10 ip values in a row .* "forbidden".*BULK_ENRICH_API_KEY/;
+const NOT_ALLOWED =
+  /Stopped: 10 ip values in a row were rejected with "forbidden".*Check BULK_ENRICH_API_KEY/;
 test.each([
   [11, 'the key was replaced', () => reply.unauthorized(), /^Stopped: .*BULK_ENRICH_API_KEY/s],
   [12, '403 for everything', () => reply.forbidden(), NOT_ALLOWED],

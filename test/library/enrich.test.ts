@@ -327,7 +327,12 @@ it('a row that is too large, or no object, is a result with its index', async ({
 
 it.each([
   ['a refused key at the first call', {}, [], {code: 'credentials', exitCode: 6}],
-  ['failIf once all rows are out', {failIf: ['rows.written > 0']}, [{id: 0}], {code: 'fail_if', exitCode: 4}],
+  [
+    'failIf once all rows are out',
+    {failIf: ['rows.written > 1']},
+    [{id: 0}, {id: 1}, {id: 2}],
+    {code: 'fail_if', exitCode: 4},
+  ],
   ['maxErrors, even at the last row', {maxErrors: 0}, [{id: 0}], {code: 'max_errors', exitCode: 4}],
 ] as const)(
   'a run is ended by %s, with the code and the exit code of the command',
@@ -335,7 +340,7 @@ it.each([
     const script = () => (error.code === 'max_errors' ? reply.error(404, 'not_found') : undefined);
     await using program = await startProgram({script});
     if (error.code === 'credentials') program.api.setKey('another');
-    const ended = await allUntilError(enrich(rows(1), {...settings, ...more}, program.options));
+    const ended = await allUntilError(enrich(rows(out.length || 1), {...settings, ...more}, program.options));
     expect(ended).toMatchObject({rows: out, error: {...error, constructor: BulkEnrichError}});
   },
 );

@@ -64,7 +64,11 @@ describe('Retry-After', () => {
 
 describe('quota', () => {
   const of = (limits: Record<string, string>, own?: string) => parseQuota({limits, date: own}, now);
-  const x = (left: string, reset: string) => ({'x-ratelimit-remaining': left, 'x-ratelimit-reset': reset});
+  const family = (prefix: string) => (left: string, reset: string) => ({
+    [`${prefix}-remaining`]: left,
+    [`${prefix}-reset`]: reset,
+  });
+  const [x, plain] = [family('x-ratelimit'), family('ratelimit')];
   const seconds = Math.floor(now / 1_000);
 
   test.each([
@@ -79,7 +83,8 @@ describe('quota', () => {
     ['epoch milliseconds', x('0', String(now + 9_000)), 0, 9_000],
     ['a date', x('1', date(4_000)), 1, 4_000],
     ['X-Rate-Limit-*', {'x-rate-limit-remaining': '1', 'x-rate-limit-reset': '4'}, 1, 4_000],
-    ['several families', {...x('9', '1'), ratelimit: '"a";r=4;t=2'}, 4, 2_000],
+    ['several families', {...plain('9', '1'), ratelimit: '"a";r=4;t=2'}, 4, 2_000],
+    ['several families, one with X-', {...x('9', '1'), ratelimit: '"a";r=4;t=2'}, 4, 2_000],
   ])('%s', (_, limits, remaining, resetMs) => {
     expect(of(limits as Record<string, string>)).toEqual({remaining, resetMs});
   });

@@ -11,17 +11,20 @@ test("an account's credits of one day (UTC) are shared by all runs, whatever the
     stage.write('list.csv', list);
     return stage.run({ip: 'ip', force: true, concurrency: 8, output}, {now: () => now});
   };
-  expect(await night(ips(60))).toMatchObject({code: 0});
+  const used = (credits: number) => ({account: {per_day: {limit: 100, used: credits}}});
+  const come_back_at = '2031-05-07T00:00:00.000Z';
+  expect(await night(ips(60))).toMatchObject({code: 0, summary: {credits: used(60)}});
   mkdirSync(stage.path('elsewhere'));
   symlinkSync(stage.path('elsewhere'), stage.path('link'));
-  for (const output of ['elsewhere/out.csv', 'other.csv', 'link/new.csv', './out.csv'])
-    expect(await night(ips(90, 100), output)).toMatchObject({
-      code: 7,
-      summary: {come_back_at: '2031-05-07T00:00:00.000Z'},
-    });
+  const stopped = await night(ips(90, 100), 'elsewhere/out.csv');
+  expect(stopped).toMatchObject({code: 7, summary: {credits: {spent: 40, ...used(100)}, come_back_at}});
+  expect(stopped.message).toContain('max_credits_per_day');
+  for (const output of ['other.csv', 'link/new.csv', './out.csv'])
+    expect(await night(ips(90, 100), output)).toMatchObject({code: 7, summary: {come_back_at}});
   expect(stage.api.ledger.credits).toBe(100);
   now += 2 * 3_600_000;
-  expect(await night(ips(90, 100), 'elsewhere/out.csv')).toMatchObject({code: 0});
+  const renewed = await night(ips(90, 100), 'elsewhere/out.csv');
+  expect(renewed).toMatchObject({code: 0, summary: {credits: used(50)}});
   expect(stage.api.ledger.credits).toBe(150);
 });
 

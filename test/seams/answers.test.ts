@@ -42,7 +42,10 @@ const NOTHING: Readonly<Record<string, readonly [() => unknown, RegExp]>> = {
   'no field at all': [() => ({}), /no known field has a value/],
   'null in each field': [() => ({is_valid: null, domain: null}), /no known field/],
   'fields of other names': [() => ({isVpn: true, email: {is_valid: true}}), /unknown: isVpn, email/],
-  'fields of wrong types': [() => ({is_valid: 'no', trust_score: []}), /wrong type: is_valid, trust_score/],
+  'fields of wrong types': [
+    () => ({is_valid: 'no', trust_score: []}),
+    /of a wrong type: is_valid, trust_score/,
+  ],
   'an empty text': [() => ({is_valid: undefined, country: ''}), /unknown: country/],
   'what the request had': [() => ({domain: 'example.com', user_id: 'x'}), /unknown: user_id/],
   'names that may be values': [() => ({'jo@example.org': {ok: true}}), /unknown: 1 more/],

@@ -44,6 +44,12 @@ describe('an IP address', () => {
     expect(new Set(cities).size).toBeGreaterThan(500);
   });
 
+  it.each(words`8.8.8.8 185.220.101.33 2.2.2.2 10.0.0.1`)('%s never has fields without a source', address => {
+    const answer = ipIntelligence(data, address);
+    for (const field of ['is_residential_proxy', 'is_threat', 'postal_code'])
+      expect(answer).not.toHaveProperty(field);
+  });
+
   it('of no announced network has no flags: nothing is known', () => {
     expect(ipIntelligence(withoutCity, '2.2.2.2')).not.toHaveProperty('is_vpn');
   });
