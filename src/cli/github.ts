@@ -4,7 +4,7 @@ import {setTimeout} from 'node:timers/promises';
 import {nonFileKind} from '../disk/path.ts';
 import {CodedError, exitCodes, LockedError, systemReason} from '../errors.ts';
 import {driftSentence} from '../report/drift.ts';
-import {UNFINISHED_DAYS} from '../report/run-record.ts';
+import {lookupTotal, UNFINISHED_DAYS} from '../report/run-record.ts';
 import type {Summary} from '../report/summary.ts';
 import type {RunOutcome} from '../run/exit.ts';
 import type {Said} from '../sentence.ts';
@@ -73,8 +73,10 @@ function annotations({exitCode, stop, summary, message}: RunOutcome<Said>): stri
   return unlike;
 }
 
-function gapOf({reason}: Summary): string {
-  return reason === UNFINISHED_DAYS ? 'an earlier day is unfinished' : 'some values have no answer';
+function gapOf(summary: Summary): string {
+  if (summary.reason === UNFINISHED_DAYS) return 'an earlier day is unfinished';
+  const areOld = summary.rows.with_errors === 0 && lookupTotal(summary, 'stale') > 0;
+  return areOld ? 'some answers are past their age' : 'some values have no answer';
 }
 
 /** Maximum bytes of a step summary. GitHub Actions refuses a longer one (docs.github.com, "Workflow commands"). */

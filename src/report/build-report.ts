@@ -8,6 +8,7 @@ import {
   formatPercent,
   pluralize,
   refusalStreaksSentence,
+  staleSentence,
 } from './format.ts';
 import type {KeyFigure, Report, Section} from './model.ts';
 import {lookupTotal, savedTotal} from './run-record.ts';
@@ -62,7 +63,7 @@ function leadOf(summary: Summary): string {
     const rejected = rows.rejected === 0 ? '' : `, ${formatCount(rows.rejected)} rejected as unreadable`;
     const why = exit_code === 0 ? '' : ` Exit code ${exit_code} (${words(reason)}).`;
     const limits = failed_if.map(condition => ` Limit passed: ${condition}.`).join('');
-    return `${written}${rejected}.${why}${limits}${refusalStreaksSentence(summary)} ${when}`;
+    return `${written}${rejected}.${why}${limits}${staleSentence(summary)}${refusalStreaksSentence(summary)} ${when}`;
   }
   const back =
     come_back_at === undefined

@@ -99,9 +99,11 @@ export function refusalStreaksSentence({lookups}: Summary): string {
   return ` ${values.join(' and ')} in a row were refused, with nothing answered in between. ${PERHAPS_ACCOUNT}`;
 }
 
-export function staleSentence({lookups, reason}: Summary): string {
+/** `why`: codes for why no call was possible. The run's own reason may be another, such as `fail_if`. */
+export function staleSentence({lookups}: Summary, why: readonly string[] = []): string {
   const stale = Object.values(lookups).reduce((sum, counts) => sum + counts.stale, 0);
-  return stale === 0 ? '' : ` ${pluralize(stale, 'lookup')} used an answer past their age (${reason}).`;
+  const codes = why.length === 0 ? '' : ` (${why.join(', ')})`;
+  return stale === 0 ? '' : ` ${pluralize(stale, 'lookup')} used an answer past its age${codes}.`;
 }
 
 export function storeTroubleSentence({store}: {readonly store?: Summary['store']}): string {

@@ -90,6 +90,13 @@ describe('in GitHub Actions', () => {
     expect(sandbox.read('step.md')).toMatch(/^From the step itself.\n# in\.csv: Complete, with gaps\n/);
   });
 
+  test('a run on old answers is annotated as such', async () => {
+    using sandbox = site(5);
+    await run(sandbox, '');
+    const {stderr} = await run(sandbox, '-o b.csv --offline --max-age 0s --stale 1d', github(sandbox));
+    expect(stderr).toMatch(/^::warning title=bulk-enrich%3A some answers are past their age::.*\(offline\)/m);
+  });
+
   test('the step summary stays within 1 MiB', async () => {
     using sandbox = site(5, {'step.md': 'x'.repeat(1_048_576 - 900)});
     await run(sandbox, '', github(sandbox));

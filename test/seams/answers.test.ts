@@ -193,12 +193,18 @@ test('a night on old answers is told in the last line, in metrics, and though qu
   const flags = '--stale 30d --max-age 1d --publish-on outage --max-outage 1s --quiet --metrics m.prom'.split(
     ' ',
   );
-  const {code, stderr} = await nights.run(48, values(0, 9), () => reply.unavailable(), ...flags);
+  const down = () => reply.unavailable();
+  const {code, stderr, rows} = await nights.run(48, values(0, 9), down, ...flags, '--report', 'night.md');
   expect(code).toBe(3);
-  expect(stderr).toMatch(/9 lookups used an answer past their age \(outage\)/);
+  expect(stderr).toMatch(/9 lookups used an answer past its age \(outage\)/);
+  expect(nights.sandbox.read('night.md')).toMatch(/9 lookups used an answer past its age/);
+  expect(rows.map(row => [row.email_status, row.email_stale])).toEqual(Array(9).fill(['ok', 'true']));
   const metrics = nights.sandbox.read('m.prom');
   expect(metrics).toMatch(/run_stale_lookups\{job_name="",operation="email"\} 9\n/);
   expect(metrics).toMatch(/last_run_reason\{job_name="",reason="outage"\} 1\n/);
+  const limit = ['--fail-if', 'lookups.email.stale > 0'];
+  const failed = await nights.run(49, values(0, 9), down, ...flags, ...limit);
+  expect([failed.code, failed.stderr]).toEqual([4, expect.stringContaining('past its age (outage)')]);
 });
 
 test('what a bad night bought is taken back by its time and operation, and by nothing less', async () => {

@@ -1,7 +1,13 @@
 import {REDACTED_FIELD_NAME, repeatsSentValue} from '../../client/redact.ts';
 import type {Target} from '../../columns/targets.ts';
 import type {Reject, Row} from '../../input/row.ts';
-import {type CellResult, isServiceCode, isUnasked, type UnaskedCode} from '../../ledger/lookup-outcome.ts';
+import {
+  type CellResult,
+  isServiceCode,
+  isUnasked,
+  type UnaskedCode,
+  unaskedCodes,
+} from '../../ledger/lookup-outcome.ts';
 import {countName} from '../../ledger/run/tally.ts';
 import {getAtPath} from '../../operations/fields.ts';
 import {type TopKind, topKinds} from '../../operations/operation.ts';
@@ -137,6 +143,11 @@ export function listErrors(errors: Counters['errors']) {
 
 function sumOver(of: (name: Operation) => number): number {
   return operationNames.reduce((sum, name) => sum + of(name), 0);
+}
+
+/** The codes for why expired answers could not be renewed. */
+export function staleCodes({stale}: Counters): UnaskedCode[] {
+  return unaskedCodes.filter(code => sumOver(name => stale[name][code] ?? 0) > 0);
 }
 
 /** Number of cells that were skipped, or got an expired answer, because of `code`. */

@@ -15,6 +15,7 @@ import {
 } from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import {type Said, say, setting} from '../../sentence.ts';
+import {staleCodes} from '../counts/counters.ts';
 import {endOfCompletedRun, failureSentence, type RunOutcome, type Stop, withUnfinishedDays} from '../exit.ts';
 import type {RunIo} from '../io.ts';
 import {undercountSentence} from '../open/account.ts';
@@ -89,7 +90,7 @@ async function complete(session: Session): Promise<RunOutcome<Said>> {
   writeReports(job, summary, io);
   closeRunDirectory(state, isInHistory && !keepsCounts(state, summary) ? 'all' : 'nothing', io.warn);
   await pruneAnswerStore(job, io);
-  return {exitCode, summary, stop: undefined, message: completedMessage(job, summary)};
+  return {exitCode, summary, stop: undefined, message: completedMessage(session, summary)};
 }
 
 /** Keeps the state of a run without an answer: until the night is over, the same command continues its counts. */
@@ -132,11 +133,11 @@ function metFailConditions({io, input: {layout}}: Session, summary: Summary): st
   });
 }
 
-function completedMessage(job: Job, summary: Summary): Said {
+function completedMessage({job, output}: Session, summary: Summary): Said {
   const {written, rejected} = summary.rows;
   const place = job.paths.rejects === undefined ? '' : ` (${job.paths.rejects})`;
   const left = rejected === 0 ? '' : `, ${formatCount(rejected)} could not be read${place}`;
-  return say`${pluralize(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${failureSentence(summary)}${staleSentence(summary)}${refusalStreaksSentence(summary)}${storeTroubleSentence(summary)}${undercountSentence(summary)}`;
+  return say`${pluralize(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${failureSentence(summary)}${staleSentence(summary, staleCodes(output.writer.counters))}${refusalStreaksSentence(summary)}${storeTroubleSentence(summary)}${undercountSentence(summary)}`;
 }
 
 /** Ends a run that stopped. Its saved state is safe already. The summary is written if that is still possible. */
