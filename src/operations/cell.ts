@@ -117,10 +117,16 @@ function trimPunctuation(given: string) {
 const PLACEHOLDERS = new Set(words.placeholders.join('|').split('|'));
 
 export const isPlaceholder = (text: string): boolean =>
-  text.length < 20 && (PLACEHOLDERS.has(text.toLowerCase()) || FAULTY.test(text));
+  text.length < 20 && (meansNothing(text.toLowerCase()) || FAULTY.test(text));
 
-/** Texts that spreadsheets show in place of a value: an error (`#ERROR!`, `Err:502`), or a column that is too narrow. */
-const FAULTY = /^(?:#{3,}|#[\p{L}\d/_]+[!?]|err:\d{3})$/iu;
+/** True for a placeholder, and for an address that a program joined of them: `null@`, `undefined@undefined`. */
+function meansNothing(text: string): boolean {
+  const hasPart = (part: string) => part !== '' && !PLACEHOLDERS.has(part);
+  return PLACEHOLDERS.has(text) || (text.includes('@') && !text.split('@').some(hasPart));
+}
+
+/** Texts that spreadsheets show in place of a value: an error (`#ERROR!`, `#N/D`), or a column that is too narrow. */
+const FAULTY = /^(?:#+|#[¡¿]?[\p{L}\d/_]+[!?]|#\p{Lu}[\p{Lu}/_ ]*|[Ee]rr ?:\d{3})$/u;
 
 /**
  * A cell's value in its canonical spelling, so that equal values are paid for once. Codes of faults never change: the
