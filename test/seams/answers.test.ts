@@ -1,13 +1,12 @@
-import {fileURLToPath} from 'node:url';
-import {describe, expect, test} from 'vitest';
+import {afterEach, describe, expect, test, vi} from 'vitest';
 import type {Call} from '../support/api-core.ts';
 import {type Reply, reply} from '../support/api-server-reply.ts';
 import {openArena} from '../support/crash.ts';
+import {runHere} from '../support/main.ts';
 import {rowsOf} from './program.ts';
 
-/** The built command against a service whose answers say nothing, or are of other values. The service counts its calls. */
+/** The command against a service whose answers say nothing, or are of other values. The service counts its calls. */
 
-const CLOCK = fileURLToPath(new URL('../e2e/shifted-clock.mjs', import.meta.url));
 type Script = (call: Call) => Reply | undefined;
 const data = (given: unknown) => reply.json({success: true, data: given});
 const values = (from: number, to: number) =>
@@ -17,6 +16,7 @@ const values = (from: number, to: number) =>
 async function openNights() {
   const arena = await openArena();
   const {api, sandbox, env} = arena;
+  const today = Date.now();
   return {
     ...arena,
     /** A run at this hour. Returns how it ended, and what the service counted for it. */
@@ -24,19 +24,21 @@ async function openNights() {
       api.setScript(script);
       const before = api.ledger.calls;
       sandbox.write('list.csv', `email\n${list.join('\n')}\n`);
-      const night = new Date(Date.now() + hour * 3_600_000).toISOString();
+      vi.useFakeTimers({now: today + hour * 3_600_000, toFake: ['Date']});
       const line = `run list.csv -o out${hour}.csv --email email --rate unlimited --concurrency 1`;
-      const {code, stderr} = await sandbox.run([...line.split(' '), ...flags], {
-        env: {...env, NIGHT: night, NODE_OPTIONS: `--import ${CLOCK}`},
-      });
+      const {code, stderr} = await runHere(sandbox, [...line.split(' '), ...flags], {env});
       const summary = sandbox.summary(`out${hour}.summary.json`);
       const rows = code === 0 || code === 3 ? rowsOf(sandbox.read(`out${hour}.csv`)) : [];
       return {code, stderr, summary, rows, calls: api.ledger.calls - before};
     },
     stored: async () =>
-      JSON.parse((await sandbox.run(['store', 'stats', '--json'])).stdout).answers[0]?.answers ?? 0,
+      JSON.parse((await runHere(sandbox, 'store stats --json')).stdout).answers[0]?.answers ?? 0,
   };
 }
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 const NOTHING: Readonly<Record<string, readonly [() => unknown, RegExp]>> = {
   'no field at all': [() => ({}), /no known field has a value/],
@@ -212,7 +214,7 @@ test('what a bad night bought is taken back by its time and operation, and by no
   await nights.run(0, values(0, 5));
   const between = new Date(Date.now() + 20 * 3_600_000).toISOString();
   await nights.run(24, values(5, 8));
-  const purge = (...args: readonly string[]) => nights.sandbox.run(['store', 'purge', ...args]);
+  const purge = (...args: readonly string[]) => runHere(nights.sandbox, ['store', 'purge', ...args]);
   const since = `--since ${between}`;
   for (const wrong of [
     '',
@@ -232,7 +234,7 @@ test('what a bad night bought is taken back by its time and operation, and by no
 test('doctor --call fails on an answer without a known field', async () => {
   await using nights = await openNights();
   nights.api.setScript(() => data({isVpn: false}));
-  const {code, stdout} = await nights.sandbox.run(['doctor', '--call'], {env: nights.env});
+  const {code, stdout} = await runHere(nights.sandbox, 'doctor --call', {env: nights.env});
   expect(code).toBe(3);
   expect(stdout).toMatch(/no known field has a value; unknown: isVpn/);
 });
