@@ -13,8 +13,9 @@ export interface ValidityTerm {
  * - `fresh`: the answer is used without a call.
  * - `stale`: its term has ended ({@link expiryAgeMs}), and it is used only while no call can be made.
  * - `early`: a refusal that came once, too short a time ago for a second one to be believed. It is not used.
+ * - `past`: a refusal that has expired, or came once. It is not used, and a second one is believed.
  */
-export type Validity = 'fresh' | 'stale' | 'early';
+export type Validity = 'fresh' | 'stale' | 'early' | 'past';
 
 /** Milliseconds after which a second refusal of a value is believed: by the next night's run, by none of the same night. */
 const BELIEVED_AFTER_MS = 12 * 3_600_000;
@@ -41,7 +42,7 @@ export function createValidityJudge(
 ): ValidityJudge {
   return ({operation, key}, {status, boughtAt, rejected}) => {
     if (boughtAt === undefined || (boughtAt > now && boughtAt > clock() + CLOCK_SKEW_MS)) return undefined;
-    if (rejected === 'once') return since - boughtAt < BELIEVED_AFTER_MS ? 'early' : undefined;
+    if (rejected === 'once') return since - boughtAt < BELIEVED_AFTER_MS ? 'early' : 'past';
     const {answers, rejections, stale} = terms[operation];
     const longest = status === 'failed' ? rejections : answers;
     const age = (longest === 0 ? since : now) - boughtAt;
@@ -49,7 +50,8 @@ export function createValidityJudge(
     if (age <= longest * (1 - SPREAD)) return 'fresh';
     const end = expiryAgeMs(key, longest);
     if (age <= end) return 'fresh';
-    return age <= end + stale ? 'stale' : undefined;
+    if (age <= end + stale) return 'stale';
+    return status === 'failed' ? 'past' : undefined;
   };
 }
 
@@ -70,8 +72,7 @@ export function longestUsableAgeMs({answers, rejections, stale}: ValidityTerm): 
 /** An earlier answer for a value, with its validity. */
 export interface KnownAnswer {
   readonly outcome: Answer;
-  /** `past`: a rejection that has expired, or came once. Rows don't get it. */
-  readonly validity: Validity | 'past';
+  readonly validity: Validity;
   /**
    * The value's last rejection, if no answer came since. If a new call brings the same code, the value is to blame, and
    * not the account; that is believed if `confirms`.
@@ -99,7 +100,7 @@ export function chooseBestAnswer(
     return validity && {outcome: only, validity};
   }
   const known = found.flatMap((outcome): KnownAnswer[] => {
-    const validity = judge(lookup, outcome) ?? (outcome.status === 'failed' ? 'past' : undefined);
+    const validity = judge(lookup, outcome);
     return validity === undefined ? [] : [{outcome, validity}];
   });
   const answeredAt = found.find(({status}) => status !== 'failed')?.boughtAt ?? 0;

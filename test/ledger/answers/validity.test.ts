@@ -1,8 +1,10 @@
 import {describe, expect, test} from 'vitest';
 import {
+  CLOCK_SKEW_MS,
   chooseBestAnswer,
   createValidityJudge,
   expiryAgeMs,
+  isUsable,
   longestUsableAgeMs,
   type ValidityTerm,
 } from '../../../src/ledger/answers/validity.ts';
@@ -59,7 +61,7 @@ describe('the validity of an answer', () => {
     const rejected = (age: number) =>
       ({...bought(age), status: 'failed', error: 'odd', rejected: 'twice'}) as const;
     const found = [0, 80, 101, 580, 601].map(age => validityOf(rejected(age), term));
-    expect(found).toEqual(['fresh', 'fresh', 'stale', 'stale', undefined]);
+    expect(found).toEqual(['fresh', 'fresh', 'stale', 'stale', 'past']);
   });
   test('a maximum age of 0 keeps no answer but those since the run began', () => {
     const none = {answers: 0, rejections: 0, stale: 0};
@@ -92,9 +94,22 @@ describe('of an answer and a rejection of one value', () => {
     ['nothing of a rejection from before the answer', 26, [answer(0), rejection(-1)], undefined],
     ['no more than the code of a rejection that is past', 13, [rejection(0)], ['failed', 'past']],
     ['a rejection alone', 3, [rejection(0)], ['failed', 'fresh']],
+    ['nothing of a rejection that a wrong clock dated', -CLOCK_SKEW_MS - 1, [rejection(0)], undefined],
     ['nothing', 3, [], undefined],
   ] as const)('it is %s', (_, now, found, expected) => {
     const known = chooseBestAnswer({operation: 'ip', key}, found, judgeOf(term, now));
     expect(known && [known.outcome.status, known.validity]).toEqual(expected);
+  });
+
+  test.each([
+    [0, false],
+    [11.99, false],
+    [12, true],
+    [10_000, true],
+    [-1, undefined],
+  ])('a refusal that came once is confirmed by a run that began %d hours later: %s', (hours, confirms) => {
+    const once = {...rejection(0), rejected: 'once'} as const;
+    const known = chooseBestAnswer({operation: 'ip', key}, [once], judgeOf(term, hours * 3_600_000));
+    expect([known?.rejection?.confirms, isUsable(known)]).toEqual([confirms, false]);
   });
 });
