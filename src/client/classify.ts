@@ -9,7 +9,12 @@ import {REDACTED_FIELD_NAME, type Redact, repeatsSentValue} from './redact.ts';
 import {SentValues} from './sent-values.ts';
 
 /** The code of a refusal for which the service gave none, or none that can be shown. */
-export const NO_CODE = 'service_error';
+const NO_CODE = 'service_error';
+
+/** True if a refusal's code is the service's own, and not one that this program gives for want of another. */
+export function isServiceWord(code: string): boolean {
+  return !/^(http_\d{3}|service_error|bad_response)$/.test(code);
+}
 
 /** A response to a call. `body` is undefined if it was too large or could not be decoded. */
 export interface RawResponse {
@@ -138,14 +143,15 @@ function successData(operation: Operation, json: unknown): Record<string, unknow
 /** Maximum characters of a message whose words are judged. */
 const MOST_JUDGED = 200;
 
-/** The service's code for a failure; `service_error` if that is no code, or repeats the value that was sent. */
+/** The service's code for a failure; `service_error` if that is no code, repeats the value that was sent, or is one of ours. */
 function errorMessage(
   json: unknown,
   sent: Readonly<Record<string, string>>,
 ): {readonly message: string; readonly about: CodeSubject} | undefined {
   if (!isObject(json) || json.success !== false) return undefined;
   const {message = ''} = errorBodySchema.safeParse(json).data ?? {};
-  const isCode = /^[\w.:-]{1,64}$/.test(message) && !repeatsSentValue(message, sent);
+  const isCode =
+    /^[\w.:-]{1,64}$/.test(message) && isServiceWord(message) && !repeatsSentValue(message, sent);
   return {message: isCode ? message : NO_CODE, about: subjectOfCode(message.slice(0, MOST_JUDGED))};
 }
 

@@ -1,5 +1,5 @@
 import type {Attempt, TimestampedAttempt} from '../client/attempt.ts';
-import {NO_CODE} from '../client/classify.ts';
+import {isServiceWord} from '../client/classify.ts';
 import type {ChargeKind, Cost} from '../job/settings/cost.ts';
 import type {KnownAnswer} from '../ledger/answers/validity.ts';
 import {isStorable, type Outcome} from '../ledger/lookup-outcome.ts';
@@ -176,7 +176,7 @@ function nextStep(
       if (isOfMoment(attempt) && sendsLeft(history, settings) > 0) return {next: 'retry'};
       if (isOfValue(attempt))
         return {next: 'settle', outcome: {status: 'failed', error, rejected: 'once', boughtAt}};
-      const said = hasServiceCode(attempt) ? ({said: 'service'} as const) : {};
+      const said = isServiceWord(error) ? ({said: 'service'} as const) : {};
       return {next: 'settle', outcome: {status: 'failed', error, ...said}};
     }
     case 'not_sent':
@@ -227,7 +227,7 @@ export function retryMs(
  */
 function isOfValue(attempt: Refusal): boolean {
   if (attempt.kind === 'unreadable') return attempt.saysNothing === true;
-  return attempt.status !== 403 && attempt.about === 'value' && hasServiceCode(attempt);
+  return attempt.status !== 403 && attempt.about === 'value' && isServiceWord(attempt.code);
 }
 
 type Refusal = Extract<Attempt, {kind: 'rejected' | 'unreadable'}>;
@@ -235,11 +235,6 @@ type Refusal = Extract<Attempt, {kind: 'rejected' | 'unreadable'}>;
 /** True for a refusal that says by its code that the service has a trouble: the value is sent again, and none is kept. */
 function isOfMoment(attempt: Attempt): boolean {
   return attempt.kind === 'rejected' && attempt.about === 'moment';
-}
-
-/** True if the code is the service's own, and not one that this program gives for want of another. */
-function hasServiceCode({kind, code}: Refusal): boolean {
-  return kind === 'rejected' && code !== NO_CODE && !/^http_\d{3}$/.test(code);
 }
 
 /**

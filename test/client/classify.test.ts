@@ -32,6 +32,9 @@ describe('a response', () => {
     ['a code that ends in a blank', 'ip', respond(422, error('x ')), 'rejected service_error'],
     ['no text as a code', 'ip', respond(422, error(1)), 'rejected service_error'],
     ['a success as 400', 'ip', respond(400, {success: true, message: 'x'}), 'rejected http_400'],
+    ...['http_503', 'service_error', 'bad_response'].map(
+      code => [`${code}, which is ours`, 'ip', respond(200, error(code)), 'rejected service_error'] as const,
+    ),
     ['a code of any length', 'ip', respond(422, error('x'.repeat(65))), 'rejected service_error'],
   ] as const)('%s', (_, operation, response, expected) => {
     const attempt = classifyResponse(operation, response, {});
