@@ -61,9 +61,10 @@ function isReply({kind}: Attempt): boolean {
   return kind === 'answered' || kind === 'rejected' || kind === 'unreadable';
 }
 
-/** True if the status or code says that the caller's credentials are wrong. */
+/** True if the status or code says that the caller's credentials are wrong. A limit of calls, too, may come as 403. */
 function isOfCredentials(attempt: Attempt): boolean {
-  return attempt.kind === 'rejected' && (attempt.status === 403 || attempt.code === INVALID_TOKEN_CODE);
+  if (attempt.kind !== 'rejected' || attempt.about !== 'value') return false;
+  return attempt.status === 403 || attempt.code === INVALID_TOKEN_CODE;
 }
 
 /** True while the account is in doubt: then values that were never sent test it, one at a time. */
@@ -108,8 +109,10 @@ export function learnCanary(
   refused.code = code;
   refused.detail = attempt.kind === 'unreadable' ? attempt.detail : undefined;
   if (refused.count < enough) return undefined;
-  tally.longestStreak = Math.max(tally.longestStreak, refused.count);
-  const isNew = !canary.isTold;
-  canary.isTold = true;
+  // A refusal of the moment may stop the run, but it shows no fault of the account: its value is sent again.
+  const isOfMoment = attempt.kind === 'rejected' && attempt.about === 'moment';
+  if (!isOfMoment) tally.longestStreak = Math.max(tally.longestStreak, refused.count);
+  const isNew = !canary.isTold && !isOfMoment;
+  canary.isTold ||= isNew;
   return {...refused, isNew, isKnownToAnswer: canary.isAnswered || isKnownToAnswer()};
 }
