@@ -78,9 +78,9 @@ function learnRefusals(
   desk.isKeyAccepted ||= attempt.kind === 'answered';
   if (streak === undefined) return;
   // A long streak of 403, or of a used-up quota, is about the caller, though other values were answered before.
-  const isAccounts = streak.quota || (streak.credentials && streak.code !== INVALID_TOKEN_CODE);
-  const most = isAccounts ? 0 : LONGEST_REFUSAL_STREAK;
-  const isEnough = streak.count >= most && !mayAllFail;
+  const isForbidden = streak.credentials && streak.code !== INVALID_TOKEN_CODE;
+  const most = isForbidden ? 0 : LONGEST_REFUSAL_STREAK;
+  const isEnough = streak.quota || (streak.count >= most && !mayAllFail);
   // Once the key was accepted, `invalid_token` is about a session token, and not about the key.
   const credentials = streak.credentials && !(streak.code === INVALID_TOKEN_CODE && desk.isKeyAccepted);
   if (!streak.isKnownToAnswer || isEnough)

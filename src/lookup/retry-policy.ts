@@ -232,9 +232,9 @@ function isOfValue(attempt: Refusal): boolean {
 
 type Refusal = Extract<Attempt, {kind: 'rejected' | 'unreadable'}>;
 
-/** True for a refusal that says by its code that the service has a trouble: the value is sent again, and none is kept. */
+/** True for a refusal whose code names a trouble of the service or the account: the value is sent again, and none is kept. */
 function isOfMoment(attempt: Attempt): boolean {
-  return attempt.kind === 'rejected' && attempt.about === 'moment';
+  return attempt.kind === 'rejected' && attempt.about !== 'value';
 }
 
 /**
