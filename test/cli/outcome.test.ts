@@ -16,7 +16,7 @@ const fileJob = whole<Job>({
   inputs: ['list.csv'],
   output: {name: 'out.csv', lasts: true},
   paths: {state: 'out.csv.run'},
-  settings: {},
+  settings: {maxAge: {}},
   ...{date: undefined, fromFile: false},
 });
 const stop = {status: 'interrupted', reason: 'signal', exitCode: 130, message: 'Stopped.'} as const;
@@ -80,6 +80,10 @@ const CASES: Readonly<Record<string, readonly [Partial<RunOutcome>, job?: object
   'failed lookups of a pipe': [of(failed), {inputs: ['-']}],
   'some of the failed were rejected': [of({...failed, lookups: email({failed: 103, rejected: 100})})],
   'all of the failed were rejected': [of({...failed, lookups: email({failed: 100, rejected: 100})})],
+  'all of the failed were rejected, and refusals are not kept': [
+    of({...failed, lookups: email({failed: 100, rejected: 100})}),
+    {settings: {maxAge: {rejected: 0}}},
+  ],
   'refused in a row': [of({...failed, reason: 'refused_in_a_row'})],
   stopped: [{stop}],
   'stopped before anything was paid for': [{stop, ...of({credits: unpaid})}],

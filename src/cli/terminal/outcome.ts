@@ -18,6 +18,7 @@ import {lookupTotal} from '../../report/run-record.ts';
 import type {Summary} from '../../report/summary.ts';
 import {isCompleteRun, type RunOutcome, type Stop} from '../../run/exit.ts';
 import {undercountSentence} from '../../run/open/account.ts';
+import {storesRejections} from '../../run/open/answer-store.ts';
 import {capitalize, type Said, shellWord} from '../../sentence.ts';
 import type {Console} from '../console.ts';
 import {type CommandLine, commandForOtherList, commandToContinue, commandToRetry} from './command-line.ts';
@@ -63,7 +64,8 @@ export function renderOutcome(run: EndedRun, console: Console): void {
   for (const step of stop === undefined ? nextSteps(run) : afterStop(run, stop)) console.say(step);
 }
 
-function details({settings, paths}: Job, summary: Summary, width: number): string[] {
+function details(job: Job, summary: Summary, width: number): string[] {
+  const {settings, paths} = job;
   const {lookups, risk, rows, repairs, errors} = summary;
   const table = lookupTable(lookups);
   const allIn = paths.summary ?? 'the summary';
@@ -79,9 +81,9 @@ function details({settings, paths}: Job, summary: Summary, width: number): strin
   lines.push(
     ...formatTroubles({heading: 'Problems, most frequent first:', most: 5, allIn, settings}, errors, width),
   );
-  const refused = lookupTotal(summary, 'rejected');
+  const refused = countKeptRefusals(job, summary);
   if (refused > 0) {
-    const days = pluralize(rejectionAgeMs(settings.maxAge ?? {}) / DAY_MS, 'day');
+    const days = pluralize(rejectionAgeMs(settings.maxAge) / DAY_MS, 'day');
     lines.push(
       breakLines(
         `${pluralize(refused, 'lookup')} made no call, or no more: two runs got the same refusal, which is kept for ${days} (--max-age rejected=7d). --force looks up all of these again.`,
@@ -92,6 +94,11 @@ function details({settings, paths}: Job, summary: Summary, width: number): strin
 }
 
 const DAY_MS = 86_400_000;
+
+/** Number of lookups that the next run does not make: the store has the refusal of two runs. */
+function countKeptRefusals(job: Job, summary: Summary): number {
+  return storesRejections(job) ? lookupTotal(summary, 'rejected') : 0;
+}
 
 /** The number of repairs of each kind. The rows are in the summary. */
 function repairKinds(repairs: Summary['repairs']): string[] {
@@ -175,7 +182,8 @@ function nextSteps({job, outcome: {summary}, line}: EndedRun): string[] {
   const {rows, lookups, reason, risk} = summary;
   const {paths, output} = job;
   const all = Object.values(lookups);
-  const failed = all.reduce((sum, counts) => sum + counts.failed + counts.unknown - counts.rejected, 0);
+  const unanswered = all.reduce((sum, counts) => sum + counts.failed + counts.unknown, 0);
+  const failed = unanswered - countKeptRefusals(job, summary);
   const steps: string[] = [];
   const high = risk?.high ?? 0;
   if (high > 0 && output.lasts)
