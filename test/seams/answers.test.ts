@@ -220,6 +220,8 @@ test('what a bad night bought is taken back by its time and operation, and by no
     '',
     `--until ${between}`,
     '--since monday',
+    '--since 2026-02-31',
+    '--since 2026-01-31T02:00',
     `${since} --operation mail`,
     `u1@example.com ${since}`,
   ])
@@ -229,6 +231,8 @@ test('what a bad night bought is taken back by its time and operation, and by no
   expect((await purge(...time, '--operation', 'ip')).stdout).toMatch(/^The store has nothing of that time/);
   expect((await purge(...time, '--operation', 'email')).stdout).toMatch(/^3 answers removed/);
   expect(await nights.stored()).toBe(5);
+  const again = await nights.run(24, values(0, 8), undefined, '--force');
+  expect([again.code, again.calls, await nights.stored()]).toEqual([0, 3, 8]);
 });
 
 test('doctor --call fails on an answer without a known field', async () => {

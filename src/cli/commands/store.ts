@@ -1,5 +1,6 @@
 import {statSync} from 'node:fs';
 import {join} from 'node:path';
+import {z} from 'zod';
 import {userDirectory} from '../../disk/directory.ts';
 import {BulkEnrichError, isDiskError, OutputError, systemReason, UsageError} from '../../errors.ts';
 import {agesSetting, rejectionAgeMs, valueForOperation} from '../../job/setting-types.ts';
@@ -8,13 +9,7 @@ import {STORE_FILE} from '../../ledger/answers/store-file.ts';
 import {StoreAdmin} from '../../ledger/answers/upkeep.ts';
 import {intelligenceLookup} from '../../ledger/lookup-outcome.ts';
 import {parsePhoneCountry} from '../../operations/country.ts';
-import {
-  intelligenceNames,
-  isOperation,
-  joinWithOr,
-  operationNames,
-  operations,
-} from '../../operations/table.ts';
+import {intelligenceNames, joinWithOr, operationNames, operations} from '../../operations/table.ts';
 import {formatCount, pluralize, formatBytes as sized} from '../../report/format.ts';
 import {readFlag} from '../job-from-flags.ts';
 import {formatTable} from '../terminal/lines.ts';
@@ -114,21 +109,22 @@ export async function storePurgeCommand(value: string | undefined, flags: PurgeF
 
 type Removal = (store: StoreAdmin) => number | Promise<number>;
 
-function purgeByTime({since = '', until, operation}: PurgeFlags): Removal {
-  if (operation !== undefined && !isOperation(operation))
-    throw new UsageError('settings', `--operation: expected one of ${joinWithOr(operationNames)}.`);
-  const from = parseTime('--since', since);
-  const to = until === undefined ? Date.now() : parseTime('--until', until);
-  return store => store.purgeBought(from, to, operation);
-}
+/** A day (UTC) or a time with its zone, in milliseconds since the epoch. */
+const moment = z
+  .union(
+    [z.iso.date(), z.iso.datetime({offset: true}), z.iso.datetime({offset: true, precision: -1})],
+    'expected a day or a time such as 2026-01-31T02:00:00Z',
+  )
+  .transform(text => Date.parse(text));
 
-/** Milliseconds since the epoch of a day (UTC) or a time with its zone. */
-function parseTime(flag: string, text: string): number {
-  const isTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
-  const time = isTime ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(time))
-    throw new UsageError('settings', `${flag}: expected a day or a time such as 2026-01-31T02:00:00Z.`);
-  return time;
+function purgeByTime(flags: PurgeFlags): Removal {
+  const operation = readFlag(
+    'operation',
+    z.enum(operationNames, `expected one of ${joinWithOr(operationNames)}`),
+    flags,
+  );
+  const [from, to] = [readFlag('since', moment, flags), readFlag('until', moment, flags)];
+  return store => store.purgeBought(from, to, operation);
 }
 
 function purgeOfValue(value: string, {defaultCountry: country}: PurgeFlags): Removal {

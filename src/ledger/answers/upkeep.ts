@@ -25,6 +25,9 @@ const LONGEST_MS = 2_000;
 /** Maximum milliseconds to wait for a run, which locks the store only while it writes one group of answers. */
 const BUSY_TIMEOUT_MS = 5_000;
 
+/** Rows of the time at which a value was last asked for are no answers. */
+const IS_ANSWER_SQL = `operation <> '${ASKED}'`;
+
 /** Maintains the answer store: `store stats`, `prune` and `purge`. Works in short steps, so that runs can write in between. */
 export class StoreAdmin {
   readonly #db: Sqlite;
@@ -47,7 +50,7 @@ export class StoreAdmin {
     const times = ['min(bought_at) AS oldest', 'max(bought_at) AS newest'];
     const rows = this.#db.query(
       ['operation', 'count(*) AS answers', ...times],
-      `FROM answer WHERE operation <> '${ASKED}' GROUP BY operation`,
+      `FROM answer WHERE ${IS_ANSWER_SQL} GROUP BY operation`,
     );
     return rows.all().map(({operation, answers, oldest, newest}) => ({
       ...{operation: String(operation), answers: Number(answers)},
@@ -67,17 +70,20 @@ export class StoreAdmin {
   }
 
   /** Removes what was bought from `since` to before `until` (ms since the epoch). Returns its number. */
-  async purgeBought(since: number, until: number, operation?: Operation): Promise<number> {
+  async purgeBought(since = 0, until = Number.MAX_SAFE_INTEGER, operation?: Operation): Promise<number> {
     purgeLeftAnswers(this.#directory, BUSY_TIMEOUT_MS);
-    const of = operation === undefined ? '' : ` AND operation = '${operation}'`;
-    return removeAnswers(this.#db, `bought_at >= ${since} AND bought_at < ${until}${of}`);
+    const of = operation === undefined ? IS_ANSWER_SQL : `operation = '${operation}'`;
+    return removeAnswers(this.#db, `${of} AND bought_at >= ${since} AND bought_at < ${until}`);
   }
 
-  /** Removes all answers under these keys, of any endpoint and account. Returns their number. */
+  /** Removes all about these keys, of any endpoint and account. Returns the number of answers. */
   purge(keys: readonly string[]): number {
     purgeLeftAnswers(this.#directory, BUSY_TIMEOUT_MS);
-    const remove = this.#db.prepare('DELETE FROM answer WHERE key = ?');
-    return keys.reduce((sum, key) => sum + remove.run(key), 0);
+    const answers = this.#db.prepare(`DELETE FROM answer WHERE key = ? AND ${IS_ANSWER_SQL}`);
+    const rest = this.#db.prepare('DELETE FROM answer WHERE key = ?');
+    const removed = keys.reduce((sum, key) => sum + answers.run(key), 0);
+    for (const key of keys) rest.run(key);
+    return removed;
   }
 
   /** Returns freed space to the file system. Stops early if a run locks the file: then the file only stays larger. */

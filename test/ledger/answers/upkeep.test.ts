@@ -23,6 +23,13 @@ function fill(operation: string, ages: readonly number[], more: {scope?: string;
   db.close();
 }
 
+/** Notes that a run of two days ago asked for the values with these keys. */
+function noteAsked(keys: readonly string[]): void {
+  const db = openStoreFile(within(), 0);
+  for (const key of keys) db.prepare(`${INSERT} (?, 's asked', 'asked', ?, '')`).run(key, NOW - 2 * DAY);
+  db.close();
+}
+
 function kept(): string[] {
   const db = openStoreFile(within(), 0);
   const rows = db.query(['operation', 'bought_at'], 'FROM answer ORDER BY operation, bought_at DESC').all();
@@ -124,10 +131,25 @@ test('store prune removes answers and rejections each by its own age, and nothin
 
 test('store purge removes a value of every account, answered or rejected, and nothing else', () => {
   for (const more of [{}, {scope: 'another'}, REJECTED]) fill('ip', [1, 2, 3], more);
+  noteAsked(['ip1-0', 'ip2-1']);
   const admin = StoreAdmin.open(within());
   expect([admin?.purge(['ip1-0', 'ip3-2']), admin?.purge(['ip1-0'])]).toEqual([6, 0]);
   expect(admin?.stats()).toMatchObject([{operation: 'ip', answers: 3}]);
   admin?.close();
+  expect(kept().filter(row => row.startsWith('asked'))).toHaveLength(1);
+});
+
+test('store purge by time removes and counts what was bought in it, of one operation or all, whatever the clock said', async () => {
+  fill('ip', [-400, 1, 2, 3]);
+  fill('email', [2]);
+  fill('ip', [2], REJECTED);
+  noteAsked(['ip2-1', 'email2-0']);
+  const admin = StoreAdmin.open(within());
+  const of = async (...[from, to, name]: [number, number?, Operation?]) =>
+    admin?.purgeBought(NOW - from * DAY, to === undefined ? undefined : NOW - to * DAY, name);
+  expect([await of(2, 1, 'email'), await of(2, 1), await of(2)]).toEqual([1, 2, 2]);
+  admin?.close();
+  expect(kept()).toEqual(['asked 2', 'asked 2', 'ip 3']);
 });
 
 test('store purge removes what a killed run has left for the next one', async () => {
