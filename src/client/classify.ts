@@ -92,13 +92,11 @@ function readAnswer(
   if (echoed === 'other') {
     response.connection?.destroy();
     const code = 'answer_of_another_value';
-    return values.areMixedUp
+    return values.areMixedUp(operation)
       ? {kind: 'fatal', reason: 'mixed_answers', code, latencyMs, status}
       : unreadable('it is about another value');
   }
-  const {user_id: id} = answer.data;
-  if (typeof id === 'string' && sent.id !== undefined && id !== sent.id)
-    return unreadable('user_id is not the id that was sent');
+  if (echoed === 'unknown id') return unreadable('user_id is not the id that was sent');
   if (!saysSomething(operation, answer.data)) return unreadable(nothingKnown(answer), {saysNothing: true});
   return {
     kind: 'answered',

@@ -2,10 +2,14 @@ import {domainToASCII} from 'node:url';
 import {getAtPath} from '../operations/fields.ts';
 import {canonicalMailbox, mailOperators} from '../operations/mail/mail-providers.ts';
 import type {Echo} from '../operations/operation.ts';
-import {type Operation, operations} from '../operations/table.ts';
+import {type Operation, operations, perOperation} from '../operations/table.ts';
 
-/** The part of an answer that repeats the request: its `own` value, a form never sent, an `other` call's, or `none`. */
-export type EchoedValue = 'none' | 'own' | 'own form' | 'other';
+/**
+ * What an answer repeats of its request, the worst last: nothing, the value that was sent, a form of it that this process
+ * never sent, an identifier that it never sent (which has no other form), or the value of another call.
+ */
+const REPEATED = ['none', 'own', 'own form', 'unknown id', 'other'] as const;
+export type EchoedValue = (typeof REPEATED)[number];
 
 type Sent = Readonly<Record<string, string>>;
 
@@ -18,8 +22,8 @@ const SUBSCRIBER_DIGITS = 7;
 
 /** The values that this process sent: in flight, or among the last thousand. An answer that names another is not its call's. */
 export class SentValues {
-  /** Answers of other calls since the last one that names its own value. */
-  #mixedUp = 0;
+  /** Answers of other calls since the last one of the operation that names its own value. */
+  readonly #mixedUp = perOperation(() => 0);
   /** By form and kind: the number of calls in flight, in the order of sending. */
   readonly #sent = new Map<string, number>();
 
@@ -36,23 +40,32 @@ export class SentValues {
     };
   }
 
-  /** Judges the answer to a call by the first field that repeats the request. */
+  /** Judges the answer to a call: each part of the request by the first field that repeats it. */
   echoIn(operation: Operation, data: unknown, sent: Sent): EchoedValue {
+    let worst: EchoedValue = 'none';
+    let judged = '';
     for (const echo of operations[operation].echoes) {
       const [said, own] = [getAtPath(data, echo.path), sent[echo.param]];
-      if (typeof said !== 'string' || own === undefined || formOf(echo, said) === '') continue;
-      const name = nameOf(echo, said);
-      const isOwn = name === nameOf(echo, own) || areSpellings(echo, formOf(echo, said), formOf(echo, own));
-      const isOther = !isOwn && this.#sent.has(name);
-      this.#mixedUp = isOther ? this.#mixedUp + 1 : 0;
-      return isOther ? 'other' : isOwn ? 'own' : 'own form';
+      if (echo.param === judged || typeof said !== 'string' || own === undefined) continue;
+      if (formOf(echo, said) === '') continue;
+      judged = echo.param;
+      const found = this.#judge(echo, said, own);
+      if (REPEATED.indexOf(found) > REPEATED.indexOf(worst)) worst = found;
     }
-    return 'none';
+    if (worst !== 'none') this.#mixedUp[operation] = worst === 'other' ? this.#mixedUp[operation] + 1 : 0;
+    return worst;
   }
 
   /** True once so many answers in a row were of other calls that a proxy or cache mixes them up. */
-  get areMixedUp(): boolean {
-    return this.#mixedUp >= MIXED_UP;
+  areMixedUp(operation: Operation): boolean {
+    return this.#mixedUp[operation] >= MIXED_UP;
+  }
+
+  #judge(echo: Echo, said: string, own: string): EchoedValue {
+    const name = nameOf(echo, said);
+    if (name === nameOf(echo, own) || areSpellings(echo, formOf(echo, said), formOf(echo, own))) return 'own';
+    if (this.#sent.has(name)) return 'other';
+    return echo.as === 'text' ? 'unknown id' : 'own form';
   }
 
   #count(name: string, by: number): void {

@@ -57,7 +57,7 @@ export interface OperationSpec<
   isReplay(answer: AnswerObject): boolean;
   /** The fields without one of which an answer says nothing; any known field if left out. */
   readonly core?: readonly string[];
-  /** The answer's fields that repeat the request. The first one that came shows if the answer is of another value. */
+  /** The answer's fields that repeat the request. Of each repeated part, the first one that came counts. */
   readonly echoes: readonly Echo[];
   /** Kinds of values that the summary counts in answers, each with the path of the answer's field. */
   readonly top: readonly (readonly [TopKind, readonly string[]])[];

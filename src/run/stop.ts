@@ -98,6 +98,7 @@ export function makeCallsStop(reason: StopReason, ledger: Ledger, endpoint: Endp
       const why = explainFailure(attempt, keyVariableOf(endpoint));
       return {
         status: attempt.reason === 'credits' ? 'interrupted' : 'failed',
+        ...(attempt.reason === 'mixed_answers' && {forgetsFailures: true}),
         reason: attempt.reason,
         exitCode: exitCodeOfAttempt(attempt),
         message: `${capitalize(why)}. Nothing more was sent.`,

@@ -1,6 +1,8 @@
 import {describe, expect, test} from 'vitest';
 import type {Attempt, CodeSubject} from '../../src/client/attempt.ts';
 import {classifyResponse, type RawResponse, subjectOfCode} from '../../src/client/classify.ts';
+import {SentValues} from '../../src/client/sent-values.ts';
+import type {Operation} from '../../src/operations/table.ts';
 
 const respond = (status: number, body: unknown, more: Partial<RawResponse> = {}): RawResponse => ({
   status,
@@ -219,6 +221,58 @@ describe('a code that repeats the value', () => {
   ])('a field that is named by it %s is counted without it', (_, sent, name) => {
     const named = respond(200, {success: true, data: {city: 'X', [name]: {a: 1}, other: 1}});
     expect(classifyResponse('ip', named, sent)).toMatchObject({unknownFields: ['[value]', 'other']});
+  });
+});
+
+describe('an answer', () => {
+  type Texts = Readonly<Record<string, string>>;
+  /** What became of these answers in a row: each is to a request, and repeats another one. */
+  const attemptsOf = (calls: readonly (readonly [Operation, sent: Texts, repeated: Texts])[]) => {
+    const values = new SentValues();
+    const ends = calls.map(([operation, sent]) => values.begin(operation, sent));
+    for (const end of ends) end();
+    return calls.map(([operation, sent, {id, email, phone}]) => {
+      const address = {normalized_email: email, domain: email?.split('@')[1]};
+      const data = {is_valid: true, ...(operation === 'phone' ? {e164_format: phone} : address)};
+      const verdict = {score: 1, user_id: id, email: {address: email}};
+      const body = operation === 'verify' ? {success: true, ...verdict} : {success: true, data};
+      const attempt = classifyResponse(operation, respond(200, body), sent, undefined, values);
+      const {kind} = attempt;
+      if (kind === 'answered') return attempt.isOtherForm === true ? 'other form' : kind;
+      return kind === 'fatal' ? attempt.reason : kind === 'unreadable' ? attempt.detail : kind;
+    });
+  };
+  const MIXED = 'it is about another value';
+  const [a, b] = ['a@example.com', 'b@example.com'];
+  const [one, two] = ['+12125550142', '+447700900123'];
+
+  test.each<[string, Operation, Texts, Texts, string]>([
+    ['a phone number', 'phone', {phone: one}, {phone: two}, MIXED],
+    ['an address', 'email', {email: a}, {email: b}, MIXED],
+    ['a user', 'verify', {token: 't', id: 'u1'}, {id: 'u2'}, MIXED],
+    ['a verdict’s address', 'verify', {token: 't', email: a}, {email: b}, MIXED],
+    ['the address of the same user', 'verify', {token: 't', id: 'u1', email: a}, {id: 'u1', email: b}, MIXED],
+    ['the user in capitals', 'verify', {token: 't', id: 'u1'}, {id: 'U1'}, 'answered'],
+  ])('that repeats %s', (_, operation, sent, repeated, expected) => {
+    const other = {token: 's', id: 'u2', email: b, phone: two};
+    expect(
+      attemptsOf([
+        [operation, sent, repeated],
+        [operation, other, other],
+      ])[0],
+    ).toBe(expected);
+  });
+
+  test('three in a row of an operation are no chance, whatever the calls of others bring', () => {
+    const emails = [a, b, 'c@example.com', 'd@example.com'];
+    const calls = emails.flatMap((email, n) => [
+      ['email', {email}, {email: emails[n - 1] ?? email}] as const,
+      ['phone', {phone: one}, {phone: one}] as const,
+      ['verify', {token: 't', email}, {email}] as const,
+    ]);
+    const found = attemptsOf(calls);
+    expect(found.filter((_, n) => n % 3 === 0)).toEqual(['answered', MIXED, MIXED, 'mixed_answers']);
+    expect(found.filter((_, n) => n % 3 !== 0)).toEqual(Array(8).fill('answered'));
   });
 });
 

@@ -102,6 +102,7 @@ describe('an answer about another value', () => {
     expect(stderr).toMatch(/answers of other calls/);
     expect(await nights.stored()).toBe(1);
     expect(nights.api.ledger.connections).toBe(3);
+    expect(await nights.run(0, values(0, 50))).toMatchObject({code: 0, calls: 49});
   });
 
   test('now and then: no answer, and the connection is closed', async () => {
