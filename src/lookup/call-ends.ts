@@ -36,7 +36,7 @@ const COME_BACK_AFTER_MS = 30_000;
 // --- What an attempt means: for the account, for all calls, for its value ---------------------------------------------
 
 export function endCall(desk: Desk, call: Call, attempt: TimestampedAttempt, out: Effects): void {
-  const {policy} = desk.options;
+  const {policy, hadSignals} = desk.options;
   const {entry, operation, key, cost, dispatch} = call;
   const lane = takeOut(desk, call);
   // A call that waited for a connection, or for a busy machine, left later than it was to.
@@ -53,8 +53,6 @@ export function endCall(desk: Desk, call: Call, attempt: TimestampedAttempt, out
   else giveUpIfOverdue(desk, out);
   // Another call may have left its credits.
   desk.lacking = undefined;
-  const hadSignals =
-    attempt.kind === 'answered' && attempt.lacksSignals === true && desk.options.hadSignals(operation);
   const ended = {operation, key, cost, dispatch, retry, earlier, hadSignals};
   const {booked, next} = concludeAttempt(ended, attempt, entry.history, policy, blame);
   out.book.push({booked, call});

@@ -97,7 +97,7 @@ type CallToBook = Pick<BookedAttempt, 'operation' | 'key' | 'cost' | 'dispatch' 
   /** The value's earlier rejection with the same code. */
   readonly earlier?: KnownAnswer['rejection'];
   /** True if an answer of the operation had a field that the default rules read. */
-  readonly hadSignals?: boolean;
+  readonly hadSignals: (operation: Operation) => boolean;
 };
 
 /** The value's earlier rejection, if the service repeats its code. This says nothing new about the service. */
@@ -114,10 +114,14 @@ export function repeatedRejection(
  * The outcome as it is kept. A second refusal is believed, or leaves the first as it is. An answer without the fields
  * that earlier answers of its operation had is used in this run alone.
  */
-function keptOutcome(outcome: Outcome, attempt: Attempt, {earlier, hadSignals}: CallToBook): Outcome {
+function keptOutcome(
+  outcome: Outcome,
+  attempt: Attempt,
+  {operation, earlier, hadSignals}: CallToBook,
+): Outcome {
   if (outcome.rejected === 'once' && earlier !== undefined)
     return earlier.confirms ? {...outcome, rejected: 'twice'} : {...outcome, boughtAt: earlier.boughtAt};
-  const isPoor = attempt.kind === 'answered' && attempt.lacksSignals === true && hadSignals === true;
+  const isPoor = attempt.kind === 'answered' && attempt.lacksSignals === true && hadSignals(operation);
   return outcome.status === 'ok' && isPoor ? {status: 'ok', data: outcome.data} : outcome;
 }
 

@@ -78,7 +78,8 @@ async function collected(
   if (isCountedAnew) ledger.beginCount({});
   const stored: unknown[] = [];
   const store = whole<AnswerStore>({put: ({outcome}) => void stored.push(outcome)});
-  await bookCollected({collect: async book => book(found.ask, found.attempt)}, run, {ledger, store});
+  const fleet = {collect: async (book: BookAttempt) => book(found.ask, found.attempt)};
+  await bookCollected(fleet, run, {ledger, store, hadSignals: () => true});
   const {outcome, history} = ledger.find([key]).get(key) ?? newEntry(call);
   const {doubts} = history;
   const {spent, maybeSpent} = ledger.spending[operation];
@@ -110,6 +111,11 @@ describe('a call that the fleet finished for a killed session', () => {
     const {stored, ...booked} = await collected(found);
     expect(booked).toMatchObject({outcome: {status: 'ok'}, spent: 1_000, maybeSpent: 0});
     expect(stored).toHaveLength(1);
+  });
+
+  test('is used and not stored if it lacks the fields of earlier answers', async () => {
+    const poor = {...found, attempt: {...found.attempt, lacksSignals: true}} as const;
+    expect(await collected(poor)).toMatchObject({outcome: {status: 'ok'}, spent: 1_000, stored: []});
   });
 
   test('is paid for by a run that counts its credits anew, which had it not in doubt', async () => {

@@ -9,9 +9,10 @@ import {lookupForRequest, nextOccurrenceKey} from '../../ledger/lookup-outcome.t
 import type {Ledger} from '../../ledger/run/ledger.ts';
 import {type BookedAttempt, type LedgerEntry, removeInterruptedCall} from '../../ledger/run/ledger-entry.ts';
 import {hasOperationAnswer, totalSpending} from '../../ledger/run/tally.ts';
-import type {Dispatcher} from '../../lookup/call.ts';
+import type {Dispatcher, LookupOptions} from '../../lookup/call.ts';
 import {Executor} from '../../lookup/executor.ts';
 import {answerToKeep, concludeAttempt, historyAfterAttempt} from '../../lookup/retry-policy.ts';
+import type {Operation} from '../../operations/table.ts';
 import {say, setting} from '../../sentence.ts';
 import {COMPARED_ANSWERS, NewAnswers} from '../counts/new-answers.ts';
 import type {World} from '../io.ts';
@@ -49,7 +50,7 @@ export async function openLookups(
   const fleet = await joinFleet(run, resources, redisUrl, fleetId, rows);
   try {
     const opened = openExecutor(run, resources, fleet);
-    await useFleet(fleet, run, resources, opened.executor);
+    await useFleet(fleet, run, resources, opened);
     return {...opened, closeDispatcher: () => fleet.close()};
   } catch (error) {
     await fleet.close();
@@ -61,11 +62,10 @@ export async function openLookups(
 async function useFleet(
   fleet: Fleet,
   run: RunContext,
-  resources: LookupResources,
-  executor: Executor,
+  {ledger, store}: LookupResources,
+  {executor, newAnswers}: Pick<OpenedLookups, 'executor' | 'newAnswers'>,
 ): Promise<void> {
   const {job, stopper} = run;
-  const {ledger} = resources;
   const {concurrency = Number.POSITIVE_INFINITY} = job.settings;
   fleet.watch({
     slots: count => {
@@ -77,7 +77,8 @@ async function useFleet(
     refused: error => stopper.stop(makeErrorStop(error)),
   });
   stopper.onStop(() => void fleet.withdraw());
-  if (ledger.isResumed) await stopper.unlessStopped(bookCollected(fleet, run, resources));
+  const hadSignals = (operation: Operation) => newAnswers.hadSignals(operation);
+  if (ledger.isResumed) await stopper.unlessStopped(bookCollected(fleet, run, {ledger, store, hadSignals}));
 }
 
 function localDispatcher({io}: RunContext, {connection: {client}}: LookupResources): Dispatcher {
@@ -168,7 +169,7 @@ async function joinFleet(
 export async function bookCollected(
   fleet: Pick<Fleet, 'collect'>,
   {job: {settings}, io}: RunContext,
-  {ledger, store}: Pick<LookupResources, 'ledger' | 'store'>,
+  {ledger, store, hadSignals}: Pick<LookupResources, 'ledger' | 'store'> & Pick<LookupOptions, 'hadSignals'>,
 ): Promise<void> {
   logEvent(io.log, 'fleet_collecting', {}, 'collecting what is left with the fleet');
   await fleet.collect(({operation, params, dispatch, cost}, attempt) => {
@@ -176,7 +177,7 @@ export async function bookCollected(
     // Skips an attempt that was lost. Also skips an attempt after which a later session sent the value again.
     if (known === undefined || (attempt.kind === 'ambiguous' && attempt.lost === true)) return;
     const history = historyAfterAttempt(removeInterruptedCall(known.history), attempt, settings);
-    const call = {operation, key: known.key, cost, dispatch, retry: false};
+    const call = {operation, key: known.key, cost, dispatch, retry: false, hadSignals};
     const {booked} = concludeAttempt(call, attempt, history, settings, 'value');
     logAttempt(io.log, booked, undefined);
     ledger.bookLate(known, booked);
