@@ -34,6 +34,18 @@ export function readAnswerFields(
   return {kept, data, unknownFields: [...odd.unknownFields], wrongTypes: [...odd.wrongTypes]};
 }
 
+/** Fields of an answer that a sentence names. */
+const MOST_NAMED = 5;
+/** A field name that is one: other names may be values, such as addresses. */
+const FIELD_NAME = /^[A-Za-z_][\w.-]{0,63}$/;
+
+/** Lists names that the service chose for fields: the first few, and how many more came. */
+export function listFieldNames(names: readonly string[]): string {
+  const named = names.filter(name => FIELD_NAME.test(name)).slice(0, MOST_NAMED);
+  const more = names.length - named.length;
+  return [...named, ...(more > 0 ? [`${more} more`] : [])].join(', ');
+}
+
 /** Returns a parsed answer without its fields of a wrong type. */
 export function dropMistypedFields(operation: Operation, kept: unknown): unknown {
   const fields = fieldTypes[operation];

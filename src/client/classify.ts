@@ -1,8 +1,13 @@
 import {nestsTooDeep} from '../job/yaml.ts';
 import {fieldTypes, lacksSignals, saysSomething} from '../operations/fields.ts';
-import {errorBodySchema, INVALID_TOKEN_CODE, throttlingStatuses} from '../operations/operation.ts';
+import {
+  errorBodySchema,
+  INVALID_TOKEN_CODE,
+  type OperationSpec,
+  throttlingStatuses,
+} from '../operations/operation.ts';
 import {type Operation, operations} from '../operations/table.ts';
-import {isObject, markNumbers, readAnswerFields, unmarkNumbers} from './answer-fields.ts';
+import {isObject, listFieldNames, markNumbers, readAnswerFields, unmarkNumbers} from './answer-fields.ts';
 import type {Answered, Attempt, CodeSubject, Failure, PaceHeaders} from './attempt.ts';
 import {PROXY_CREDENTIALS_CODE} from './http/proxy.ts';
 import {REDACTED_FIELD_NAME, type Redact, repeatsSentValue} from './redact.ts';
@@ -97,7 +102,8 @@ function readAnswer(
       : unreadable('it is about another value');
   }
   if (echoed === 'unknown id') return unreadable('user_id is not the id that was sent');
-  if (!saysSomething(operation, answer.data)) return unreadable(nothingKnown(answer), {saysNothing: true});
+  if (!saysSomething(operation, answer.data))
+    return unreadable(nothingKnown(operation, answer), {saysNothing: true});
   return {
     kind: 'answered',
     ...responded,
@@ -107,19 +113,15 @@ function readAnswer(
   };
 }
 
-/** Fields of an answer without a known one that a sentence names. */
-const MOST_NAMED = 5;
-/** A field name that is one: other names may be values, such as addresses. */
-const FIELD_NAME = /^[A-Za-z_][\w.-]{0,63}$/;
-
-function nothingKnown({unknownFields, wrongTypes}: Pick<Answered, 'unknownFields' | 'wrongTypes'>): string {
-  const told = (names: readonly string[], what: string) => {
-    const known = names.filter(name => FIELD_NAME.test(name)).slice(0, MOST_NAMED);
-    if (names.length === 0) return '';
-    const more = names.length - known.length;
-    return `; ${what} ${[...known, ...(more > 0 ? [`${more} more`] : [])].join(', ')}`;
-  };
-  return `no known field has a value${told(unknownFields, 'unknown:')}${told(wrongTypes, 'of a wrong type:')}`;
+function nothingKnown(
+  operation: Operation,
+  {unknownFields, wrongTypes}: Pick<Answered, 'unknownFields' | 'wrongTypes'>,
+): string {
+  const {core = []}: OperationSpec = operations[operation];
+  const told = (names: readonly string[], what: string) =>
+    names.length === 0 ? '' : `; ${what} ${listFieldNames(names)}`;
+  const lacking = core.length === 0 ? 'no known field has a value' : `no value in ${core.join(' or ')}`;
+  return `${lacking}${told(unknownFields, 'unknown:')}${told(wrongTypes, 'of a wrong type:')}`;
 }
 
 /** Reads an answer by its field types. `exact` is its full text, only if `data` lacks a part of it. */

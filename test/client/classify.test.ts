@@ -54,6 +54,29 @@ describe('a response', () => {
     expect(classifyResponse('ip', response, {})).toEqual(told);
   });
 
+  const [NOTHING, NO_VERDICT] = ['no known field has a value', 'no value in verdict or score'];
+  const renamed = {ip: {is_vpn: true}, verdict: {canPass: true}, score: 'high'};
+  const RENAMED = `${NO_VERDICT}; unknown: verdict.canPass; of a wrong type: score`;
+  test.each<[string, Operation, object, string | undefined]>([
+    ['a text', 'phone', {carrier: 'X'}, undefined],
+    ['a flag that is false', 'phone', {is_valid: false}, undefined],
+    ['a number that is 0', 'phone', {risk_score: 0}, undefined],
+    ['an empty text', 'phone', {carrier: ''}, NOTHING],
+    ['blanks', 'phone', {carrier: ' '}, NOTHING],
+    ['the number that was sent', 'phone', {e164_format: '+12125550142'}, NOTHING],
+    ['a score', 'verify', {score: 0}, undefined],
+    ['a verdict', 'verify', {verdict: {can_pass: false}}, undefined],
+    ['a verdict without fields', 'verify', {verdict: {}}, NO_VERDICT],
+    ['all but the verdict', 'verify', {user_id: 'u', device: {os: 'X'}, rules: [{id: 'r'}]}, NO_VERDICT],
+    ['a renamed verdict', 'verify', renamed, RENAMED],
+  ])('that has only %s: what is said', (_, operation, data, detail) => {
+    const body = operation === 'verify' ? {success: true, ...data} : {success: true, data};
+    const attempt = classifyResponse(operation, respond(200, body), {phone: '+12125550142', id: 'u'});
+    expect(attempt).toMatchObject(
+      detail === undefined ? {kind: 'answered'} : {kind: 'unreadable', detail, saysNothing: true},
+    );
+  });
+
   test.each([
     ['a signal that is false', {is_vpn: false}, undefined],
     ['signals of null', {is_vpn: null, city: 'X'}, true],

@@ -140,6 +140,17 @@ describe('an answer that lacks what earlier ones had', () => {
     expect((await nights.run(48, values(20, 30))).calls).toBe(10);
   });
 
+  test('is told and not kept if others of the same night had more, and no long list of fields is shown', async () => {
+    await using nights = await openNights();
+    const wide = Object.fromEntries(Array.from({length: 90}, (_, n) => [`f${n}`, n]));
+    const script: Script = ({value}) => (/u2\d/.test(value) ? data({trust_score: 7, ...wide}) : undefined);
+    const {code, stderr, summary} = await nights.run(0, values(0, 30), script);
+    expect([code, summary.risk?.unknown, await nights.stored()]).toEqual([0, 10, 20]);
+    expect(stderr).toMatch(/10 of 30 new email answers have no field that rules read, and are not kept\./);
+    const shown = await nights.run(24, values(0, 29), () => data({is_valid: true, ...wide}));
+    expect(shown.stderr).toMatch(/unknown fields: f0, f1, f2, f3, f4, 85 more\./);
+  });
+
   test('is kept, without a word, if the service never had more', async () => {
     await using nights = await openNights();
     expect(await nights.run(0, values(0, 20), poor)).toMatchObject({code: 0, calls: 20});

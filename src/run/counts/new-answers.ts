@@ -1,4 +1,5 @@
-import {readAnswerFields} from '../../client/answer-fields.ts';
+import {listFieldNames, readAnswerFields} from '../../client/answer-fields.ts';
+import {isStorable} from '../../ledger/lookup-outcome.ts';
 import type {BookedAttempt} from '../../ledger/run/ledger-entry.ts';
 import {countServiceName} from '../../ledger/run/tally.ts';
 import {fieldTypes, getAtPath, lacksSignals, signals} from '../../operations/fields.ts';
@@ -16,7 +17,7 @@ const USUAL = 0.9;
 /** Counts of one operation. */
 function zeroNewAnswers() {
   return {
-    ...{answers: 0, withSignals: 0, otherForms: 0},
+    ...{answers: 0, withSignals: 0, unkept: 0, otherForms: 0},
     fields: {} as FieldCounts,
     unknown: {} as Record<string, number>,
     /** Answers that could not be used, by the reason. */
@@ -37,13 +38,14 @@ export class NewAnswers {
     this.#latest = latest;
   }
 
-  count({operation, attempt}: Pick<BookedAttempt, 'operation' | 'attempt'>): void {
+  count({operation, attempt, outcome}: BookedAttempt): void {
     const counts = this.#counts[operation];
     if (attempt.kind === 'unreadable') countServiceName(counts.unusable, attempt.detail);
     if (attempt.kind !== 'answered') return;
     this.#earlier(operation);
     counts.answers += 1;
     if (attempt.lacksSignals !== true) counts.withSignals += 1;
+    if (outcome?.status === 'ok' && !isStorable(outcome)) counts.unkept += 1;
     if (attempt.isOtherForm === true) counts.otherForms += 1;
     countFields(counts.fields, attempt.data, this.#fields[operation]);
     for (const name of attempt.unknownFields) countServiceName(counts.unknown, name);
@@ -75,7 +77,7 @@ export class NewAnswers {
   }
 
   #unlikeEarlier(name: Operation): string[] {
-    const {answers, fields, unknown, otherForms} = this.#counts[name];
+    const {answers, unkept, fields, unknown, otherForms} = this.#counts[name];
     if (answers < FEWEST) return [];
     const earlier = this.#earlier(name);
     const gone = signals[name].flatMap(path => {
@@ -91,7 +93,12 @@ export class NewAnswers {
     const added = Object.keys(unknown).filter(field => (unknown[field] ?? 0) > answers / 2 && isNew(field));
     return [
       ...(gone.length > 0 ? [`No new ${name} answer has ${gone.join(', ')}, which rules read.`] : []),
-      ...(added.length > 0 ? [`Most new ${name} answers have unknown fields: ${added.join(', ')}.`] : []),
+      ...(unkept >= FEWEST && gone.length === 0
+        ? [`${unkept} of ${answers} new ${name} answers have no field that rules read, and are not kept.`]
+        : []),
+      ...(added.length > 0
+        ? [`Most new ${name} answers have unknown fields: ${listFieldNames(added)}.`]
+        : []),
       ...(otherForms > answers / 2
         ? [`Most new ${name} answers name the value in another form than was sent.`]
         : []),
