@@ -266,36 +266,70 @@ describe('an answer', () => {
     });
   };
   const MIXED = 'it is about another value';
-  const [a, b] = ['a@example.com', 'b@example.com'];
-  const [one, two] = ['+12125550142', '+447700900123'];
+  const [a, b, c, d] = ['a@example.com', 'b@example.com', 'c@example.com', 'd@example.com'];
+  const [one, two, renumbered] = ['+12125550142', '+447700900123', '+16465550142'];
 
   test.each<[string, Operation, Texts, Texts, string]>([
     ['a phone number', 'phone', {phone: one}, {phone: two}, MIXED],
     ['an address', 'email', {email: a}, {email: b}, MIXED],
-    ['a user', 'verify', {token: 't', id: 'u1'}, {id: 'u2'}, MIXED],
-    ['a verdict’s address', 'verify', {token: 't', email: a}, {email: b}, MIXED],
-    ['the address of the same user', 'verify', {token: 't', id: 'u1', email: a}, {id: 'u1', email: b}, MIXED],
-    ['the user in capitals', 'verify', {token: 't', id: 'u1'}, {id: 'U1'}, 'answered'],
-  ])('that repeats %s', (_, operation, sent, repeated, expected) => {
-    const other = {token: 's', id: 'u2', email: b, phone: two};
-    expect(
-      attemptsOf([
-        [operation, sent, repeated],
-        [operation, other, other],
-      ])[0],
-    ).toBe(expected);
+    ['a user', 'verify', {id: 'u1'}, {id: 'u2'}, MIXED],
+    ['a verdict’s address', 'verify', {email: a}, {email: b}, MIXED],
+    ['the same user’s address', 'verify', {id: 'u1', email: a}, {id: 'u1', email: b}, MIXED],
+    ['the user in capitals', 'verify', {id: 'u1'}, {id: 'U1'}, 'answered'],
+    ['the number with blanks', 'phone', {phone: one}, {phone: '+1 212 555 0142'}, 'answered'],
+    ['the number with a new area code', 'phone', {phone: one}, {phone: renumbered}, 'answered'],
+    ['the address without a tag', 'email', {email: 'a+n@example.com'}, {email: a}, 'answered'],
+    ['the address without a dot', 'email', {email: '.a@example.com'}, {email: a}, 'answered'],
+    ['the provider’s other domain', 'email', {email: 'x-01@gmx.net'}, {email: 'x-01@gmx.de'}, 'answered'],
+  ])('that repeats %s, which another call sent', (_, operation, sent, repeated, expected) => {
+    const [found] = attemptsOf([
+      [operation, sent, repeated],
+      [operation, repeated, repeated],
+    ]);
+    expect(found).toBe(expected);
   });
 
-  test('three in a row of an operation are no chance, whatever the calls of others bring', () => {
-    const emails = [a, b, 'c@example.com', 'd@example.com'];
-    const calls = emails.flatMap((email, n) => [
+  test('that repeats a form which no call sent, though one sent its domain', () => {
+    const [found] = attemptsOf([
+      ['email', {email: a}, {email: 'main@example.org'}],
+      ['email', {email: 'b@example.org'}, {email: 'b@example.org'}],
+    ]);
+    expect(found).toBe('other form');
+  });
+
+  test('of another call is no chance at the third of an operation, whatever the calls of others bring', () => {
+    const calls = [a, b, c, d].flatMap((email, n, emails) => [
       ['email', {email}, {email: emails[n - 1] ?? email}] as const,
       ['phone', {phone: one}, {phone: one}] as const,
-      ['verify', {token: 't', email}, {email}] as const,
+      ['verify', {email}, {email}] as const,
     ]);
     const found = attemptsOf(calls);
     expect(found.filter((_, n) => n % 3 === 0)).toEqual(['answered', MIXED, MIXED, 'mixed_answers']);
     expect(found.filter((_, n) => n % 3 !== 0)).toEqual(Array(8).fill('answered'));
+  });
+
+  test('of a call in flight is told as one, and of the last thousand; of one before them it is a form', () => {
+    const values = new SentValues();
+    values.begin('email', {email: a});
+    const later = Array.from({length: 2_000}, (_, n) => `u${n}@example.com`);
+    for (const email of [b, ...later]) values.begin('email', {email})();
+    const found = [a, b, later[1_000]].map(email =>
+      values.echoIn('email', {normalized_email: email}, {email: c}),
+    );
+    expect(found).toEqual(['other', 'own form', 'other']);
+  });
+
+  test.each<[string, Texts, string]>([
+    ['its own value', {email: c}, MIXED],
+    ['no value', {}, 'mixed_answers'],
+  ])('with %s between those of other calls', (_, repeated, last) => {
+    const found = attemptsOf([
+      ['email', {email: a}, {email: b}],
+      ['email', {email: b}, {email: a}],
+      ['email', {email: c}, repeated],
+      ['email', {email: d}, {email: a}],
+    ]);
+    expect(found).toEqual([MIXED, MIXED, 'answered', last]);
   });
 });
 
