@@ -65,6 +65,10 @@ describe('a missing answer is never a good one', () => {
     [clean, condition, '0 low ?email'],
     [clean, malformed, '30 medium mail_invalid ?email'],
     [clean, {status: 'empty'}, '0 low ?email'],
+    // None of the fields that the default rules read, whatever these rules read; then one of them.
+    [clean, {trust_score: 90}, ' unknown ?email.is_valid'],
+    [tor, {trust_score: 90}, '60 high tor ?email.is_valid'],
+    [clean, {has_aliasing: false}, '0 low ?email.is_valid'],
     [{status: 'empty'}, {status: 'empty'}, ' unknown ?ip ?email'],
   ])('%j beside %j: %s', (ip, mail, expected) => {
     expect(told(both.score(view(ip, mail)))).toBe(expected);
