@@ -1,3 +1,4 @@
+import {setImmediate as nextTurn} from 'node:timers/promises';
 import {expect, test} from 'vitest';
 import type {PlannedCell} from '../../src/columns/plan-row.ts';
 import type {Reject} from '../../src/input/row.ts';
@@ -32,6 +33,42 @@ test('answers behind a slow value fill the window as rows do, and leave it with 
   window.complete(rows[0] as PendingRecord, 0, {status: 'failed', error: 'timeout'});
   expect((await window.take())?.length).toBe(65);
   expect(window.full).toBe(false);
+});
+
+test('768 records are in the window and with the writer at most, and behind a slow one any number', async () => {
+  const window = new ReorderBuffer();
+  const rows: PendingRecord[] = [];
+  const add = (count: number) => {
+    for (let row = 0; row < count; row++) {
+      const entry = pending();
+      window.push(entry);
+      rows.push(entry);
+    }
+  };
+  /** Adds groups as {@link RowAdmission} does, until there is no room. Returns the number of all rows. */
+  const fill = async () => {
+    for (;;) {
+      const room = await Promise.race([window.waitForRoom(), nextTurn(0)]);
+      if (room === 0 || rows.length > 2_000) return rows.length;
+      add(Math.min(room, 256));
+    }
+  };
+  const failed = {status: 'failed', error: 'timeout'} as const;
+  const complete = () => {
+    for (const row of rows) if (row.missing > 0) window.complete(row, 0, failed);
+  };
+  add(256);
+  window.complete(rows[0] as PendingRecord, 0, failed);
+  expect((await window.take())?.length).toBe(1);
+  expect(await fill()).toBe(768);
+  complete();
+  expect((await window.take())?.length).toBe(256);
+  expect(await fill()).toBe(769);
+  expect((await window.take())?.length).toBe(256);
+  expect(await fill()).toBe(1 + 256 + 768);
+  expect((await window.take())?.length).toBe(255);
+  void window.take();
+  expect(await fill()).toBeGreaterThan(2_000);
 });
 
 test('an answer that comes before its row is in the window counts once', () => {

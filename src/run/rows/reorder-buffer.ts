@@ -23,8 +23,8 @@ export type ReadyRecord = PendingRecord & {readonly results: readonly CellResult
 const WINDOW_BYTES = 64 * 1_048_576;
 /** Maximum records taken at once. More would live so long that the garbage collector moves them to old space. */
 const TAKE_AT_ONCE = 256;
-/** Reading pauses at this many records in the window if the first of them is complete: then only the writer is behind. */
-const AHEAD_OF_WRITER = 2 * TAKE_AT_ONCE;
+/** Maximum records in the window and with the writer: those that it uses, and two groups that wait for it. */
+const AHEAD = 3 * TAKE_AT_ONCE;
 
 /** Maximum records taken at once if the window has a limit of its own: the next ones are looked up while these are used. */
 const TAKE_FEW = 16;
@@ -46,8 +46,8 @@ export class ReorderBuffer {
   #wakeWriter: (() => void) | undefined;
 
   /**
-   * `most`: returns the maximum of records in the window and with the writer. While the writer waits for a slow record,
-   * that many may lack results.
+   * `most`: returns the maximum of records in the window and with the writer, {@link AHEAD} by default. While the writer
+   * waits for a slow record, that many may lack results; by default any number.
    */
   constructor(most?: () => number) {
     this.#most = most;
@@ -76,7 +76,7 @@ export class ReorderBuffer {
 
   /** Resolves when the window has room for more records, with their number. */
   async waitForRoom(): Promise<number> {
-    while (this.full || this.#writerIsBehind || this.#left <= 0) {
+    while (this.full || this.#left <= 0) {
       await new Promise<void>(resolve => {
         this.#wakeReader = resolve;
       });
@@ -85,20 +85,15 @@ export class ReorderBuffer {
   }
 
   get #left(): number {
-    if (this.#aborted || this.#most === undefined) return Number.POSITIVE_INFINITY;
-    const count = this.#entries.length - this.#head;
     const isWaitedFor = this.#used === 0 && this.#entries[this.#head]?.missing !== 0;
-    return this.#most() - (isWaitedFor ? this.#open : count + this.#used);
+    if (this.#aborted || (isWaitedFor && this.#most === undefined)) return Number.POSITIVE_INFINITY;
+    const held = isWaitedFor ? this.#open : this.#entries.length - this.#head + this.#used;
+    return (this.#most?.() ?? AHEAD) - held;
   }
 
   /** True if the window is full: reading pauses until the first record leaves. */
   get full(): boolean {
     return this.#bytes >= WINDOW_BYTES && !this.#aborted;
-  }
-
-  get #writerIsBehind(): boolean {
-    if (this.#aborted || this.#entries.length - this.#head < AHEAD_OF_WRITER) return false;
-    return this.#entries[this.#head]?.missing === 0;
   }
 
   end(): void {
