@@ -20,6 +20,7 @@ import {
   type RunJobOptions,
   reportProgress,
   stopOnAbort,
+  throwOwnError,
 } from './run-job.ts';
 
 /** Number of first rows in which the run searches for columns: as many as in a file. */
@@ -138,7 +139,9 @@ async function* enrichAll(
         yield row();
       }
     if (stopper.reason === NOT_WANTED) return undefined;
-    const {summary} = throwIfFailed(await running);
+    const outcome = await running;
+    throwOwnError(stopper);
+    const {summary} = throwIfFailed(outcome);
     onSummary?.(summary);
     return summary;
   } catch (error) {
@@ -172,11 +175,11 @@ async function runGiven(
     used: () => results.used(),
     end: () => given.demandColumns(),
   };
-  const {job, io} = prepareRun({...settings, input: '-', output: '-'}, options, program);
+  const {job, io} = prepareRun({...settings, input: '-', output: '-'}, options, stopper, program);
   return run(job, io, stopper, session => {
     layout = session.input.layout;
     given.expect(layout.mapping, io.warn);
-    return reportProgress(session, options.onProgress);
+    return reportProgress(session, options, stopper);
   });
 }
 

@@ -45,6 +45,7 @@ export function stopOnAbort(stopper: Stopper, signal: AbortSignal | undefined): 
   });
 }
 
+/** An error that one of these functions throws ends the run, and comes out of it. */
 export interface RunJobOptions {
   /** Variables for endpoint, key and directories; `process.env` by default. */
   readonly env?: Env;
@@ -81,13 +82,13 @@ export interface Progress {
 export async function runJob(settings: JobInput, options: RunJobOptions = {}): Promise<RunOutcome> {
   try {
     checkRunArguments(settings, options);
-    const {job, io} = await prepareJob(settings, options);
     const stopper = new Stopper();
+    const {job, io} = await prepareJob(settings, options, stopper);
     const release = stopOnAbort(stopper, options.signal);
-    const watch = (session: Session) => reportProgress(session, options.onProgress);
+    const watch = (session: Session) => reportProgress(session, options, stopper);
     const outcome = await run(job, {...io, stdin: process.stdin}, stopper, watch).finally(release);
+    throwOwnError(stopper);
     const {stop, message} = outcome;
-    if (stop?.error instanceof RowsError) throw stop.error.cause;
     return {
       ...outcome,
       message: formatForLibrary(message),
@@ -123,18 +124,37 @@ export function checkRunArguments(settings: unknown, options: RunJobOptions): vo
 /** With one more report at the end, four in a second. */
 const PROGRESS_EVERY_MS = 334;
 
-/** Reports the figures of a run. An error of `onProgress` ends the run. Returns the last report. */
-export function reportProgress(session: Session, onProgress: RunJobOptions['onProgress']): () => void {
-  if (onProgress === undefined) return () => {};
-  const report = () => {
-    const spending = totalSpending(session.asking.ledger.spending);
-    const rows = countFinishedRows(session.output.writer);
+/** Returns a function of the program whose error ends the run: out of a timer, it would end the process. */
+function endingRun<Args extends readonly unknown[]>(
+  stopper: Stopper,
+  call: (...args: Args) => void,
+): (...args: Args) => void {
+  return (...args) => {
     try {
-      onProgress({rows, calls: spending.calls, credits: spendingInCredits(spending)});
+      call(...args);
     } catch (error) {
-      session.stopper.stop(makeErrorStop(new RowsError(error)));
+      stopper.stop(makeErrorStop(new RowsError(error)));
     }
   };
+}
+
+/** @throws the error of a function of the program, unchanged, if there was one */
+export function throwOwnError({reason}: Stopper): void {
+  if (reason?.error instanceof RowsError) throw reason.error.cause;
+}
+
+/** Reports the figures of a run. Returns the last report. */
+export function reportProgress(
+  {asking, output}: Session,
+  {onProgress}: RunJobOptions,
+  stopper: Stopper,
+): () => void {
+  if (onProgress === undefined) return () => {};
+  const report = endingRun(stopper, () => {
+    const spending = totalSpending(asking.ledger.spending);
+    const rows = countFinishedRows(output.writer);
+    onProgress({rows, calls: spending.calls, credits: spendingInCredits(spending)});
+  });
   const timer = setInterval(report, PROGRESS_EVERY_MS).unref();
   return () => {
     clearInterval(timer);
@@ -146,9 +166,10 @@ export function reportProgress(session: Session, onProgress: RunJobOptions['onPr
 async function prepareJob(
   settings: JobInput,
   options: RunJobOptions,
+  stopper: Stopper,
 ): Promise<ReturnType<typeof prepareRun>> {
   try {
-    return prepareRun(settings, options);
+    return prepareRun(settings, options, stopper);
   } catch (error) {
     const {env = process.env} = options;
     await writeUnparsedJobMetrics(settings, false, error, {env, now: Date.now, warn: createWarner(options)});
@@ -160,16 +181,18 @@ async function prepareJob(
 export function prepareRun(
   given: object,
   options: RunJobOptions,
+  stopper: Stopper,
   program?: ProgramIo,
 ): {readonly job: Job; readonly io: RunIo} {
   const {name, input, output, ...settings} = checkSettings(undefined, {...given}, formatPropertyPath);
   const {env = process.env, graceMs} = options;
   const givenRows = program !== undefined;
+  const warn = endingRun(stopper, createWarner(options));
   const job = resolveJob(
     {name, inputs: input, output, settings, fromFile: false, placeOf: formatPropertyPath, givenRows},
     env,
     false,
-    createWarner(options),
+    warn,
   );
   return {
     job,
@@ -179,17 +202,25 @@ export function prepareRun(
       stdout: process.stdout,
       now: Date.now,
       random: Math.random,
-      log: createEventLog(options.log ?? pino({level: 'silent'}, {write() {}})),
-      warn: createWarner(options),
+      log: createEventLog(options.log ?? pino({level: 'silent'}, {write() {}}), stopper),
+      warn,
       program,
       ...(graceMs === undefined ? {} : {graceMs}),
     },
   };
 }
 
-function createEventLog(log: NonNullable<RunJobOptions['log']>): EventLog {
+function createEventLog(log: NonNullable<RunJobOptions['log']>, stopper: Stopper): EventLog {
   const isLevelEnabled = log.isLevelEnabled ?? (level => level !== 'debug');
-  return Object.assign(Object.create(log), {isLevelEnabled: isLevelEnabled.bind(log)});
+  const method = (name: (typeof LOG_METHODS)[number]) =>
+    endingRun(stopper, (fields: object, message: string) => log[name](fields, message));
+  return {
+    isLevelEnabled: isLevelEnabled.bind(log),
+    error: method('error'),
+    warn: method('warn'),
+    info: method('info'),
+    debug: method('debug'),
+  };
 }
 
 function createWarner({onWarning = warnOnce}: RunJobOptions): RunIo['warn'] {

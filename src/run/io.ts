@@ -61,7 +61,7 @@ export interface ProgramIo {
   end(): void;
 }
 
-/** An error of a program's own rows, its `cause`. It ends the run after the rows before it. */
+/** An error of a program's own rows or functions, its `cause`. It ends the run after the rows before it. */
 export class RowsError extends Error {
   constructor(cause: unknown) {
     super("the program's rows ended with an error", {cause});

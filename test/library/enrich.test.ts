@@ -189,6 +189,20 @@ it.each([
   expect(told).toEqual([expect.stringMatching(/until \S+Z at most \(maxOutage\)/)]);
 });
 
+it.each([
+  ['onWarning', (fail: (told: unknown) => void) => ({onWarning: fail})],
+  ['log', (fail: (told: unknown) => void) => ({log: {...console, info: fail}})],
+])('an error of %s ends the run out of a timer, too, and comes unchanged', async (_, more) => {
+  await using program = await startProgram({script: () => reply.drop('reset', {charge: true})});
+  const own = new Error('the chat is away');
+  const fail = (told: unknown) => {
+    if (/tries again by itself|run_waiting/.test(JSON.stringify(told))) throw own;
+  };
+  const options = {...program.options, onWarning: () => {}, ...more(fail)};
+  const reading = () => allUntilError(enrich(rows(6), {...settings, maxOutage: '10m'}, options));
+  expect(await accelerated(200, reading)).toEqual({rows: [], error: own});
+});
+
 it('a signal that many runs share has one listener, and none once they have ended', async () => {
   const answers = held();
   await using program = await startProgram({script: () => answers.gate});

@@ -121,14 +121,21 @@ settings log; settings log; settings log; settings env; settings graceMs; settin
      say((await runJob({...set, input: 'in.csv', output: 'out.csv', force: true}, {env, onProgress})).summary.credits.spent, told.at(-1));
      const own = new Error('mine');
      const fail = () => { throw own; };
-     const failed = await enrich(list(1), set, {env, onProgress: fail}).next().then(() => 'row', error => error === own);
-     say(failed, await runJob({...set, input: 'in.csv', output: 'out2.csv'}, {env, onProgress: fail}).catch(error => error === own));`,
+     const log = {error() {}, warn() {}, debug() {}, info: ({event}) => { if (event === 'run_ended') fail(); }};
+     for (const options of [{env, onProgress: fail}, {env, log}]) {
+       const failed = await enrich(list(1), set, options).next().then(() => 'row', error => error === own);
+       say(failed, await enrich([], set, options).next().catch(error => error === own));
+       say(await runJob({...set, input: 'in.csv', output: 'out2.csv', restart: true}, options).catch(error => error === own));
+     }`,
     `3 3 {"rows":3,"calls":3,"credits":{"spent":3,"maybe_spent":0}}
 true budget 4 false
 AbortError true
 stream 1
 1 {"rows":1,"calls":1,"credits":{"spent":1,"maybe_spent":0}}
 row true
+true
+row true
+true
 `,
   ],
   [
