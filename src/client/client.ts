@@ -5,6 +5,7 @@ import {
   checkOptions,
   isAbortSignal,
   isFunction,
+  isText,
   milliseconds,
   type OptionChecks,
   wholeFromOne,
@@ -144,7 +145,6 @@ export function createClient(options: ClientOptions): Client {
   return {...client, ...(typed as Pick<Client, 'send' | 'answer'>)};
 }
 
-const isText = (value: unknown) => typeof value === 'string';
 const timeout = milliseconds(1, LONGEST_TIMEOUT_MS);
 
 const clientChecks: OptionChecks<ClientOptions> = {

@@ -6,34 +6,41 @@ export type OptionChecks<Options> = {
   readonly [Name in keyof Options]-?: readonly [expected: string, isValid: (value: unknown) => boolean];
 };
 
-/** @throws {UsageError} for an unknown option, or an invalid one, as a program without types may give it. */
-export function checkOptions<Options extends object>(given: Options, checks: OptionChecks<Options>): void {
+/**
+ * @throws {UsageError} for an unknown option, or an invalid one, as a program without types may give it. `refuse` makes it
+ * of a message and the option's name.
+ */
+export function checkOptions<Options extends object>(
+  given: Options,
+  checks: OptionChecks<Options>,
+  refuse = (message: string, name?: string) =>
+    new UsageError(name === 'timeoutMs' ? 'timeout_invalid' : 'settings', message),
+): void {
   const known = Object.keys(checks);
   if (typeof given !== 'object' || given === null)
-    throw new UsageError('settings', `Expected an object with options, such as {${known[0]}}.`);
+    throw refuse(`Expected an object with options, such as {${known[0]}}.`);
   for (const [name, value] of Object.entries(given)) {
-    if (!known.includes(name))
-      throw new UsageError('settings', `There is no option "${name}".${didYouMean(name, known)}`);
+    if (!known.includes(name)) throw refuse(`There is no option "${name}".${didYouMean(name, known)}`);
     const [expected, isValid] = checks[name as keyof Options];
-    if (value === undefined || isValid(value)) continue;
-    throw new UsageError(
-      name === 'timeoutMs' ? 'timeout_invalid' : 'settings',
-      `${name}: expected ${expected}.`,
-    );
+    if (value !== undefined && !isValid(value)) throw refuse(`${name}: expected ${expected}.`, name);
   }
 }
 
-/** A check of a number in milliseconds from `least` to `most`. */
-export const milliseconds = (least: number, most: number) =>
+/** A check of a number from `least` to `most`, of this unit. */
+export const between = (least: number, most: number, unit = '') =>
   [
-    `${least} to ${most} milliseconds`,
+    `${least} to ${most}${unit}`,
     (value: unknown) => typeof value === 'number' && value >= least && value <= most,
   ] as const;
+
+export const milliseconds = (least: number, most: number) => between(least, most, ' milliseconds');
 
 export const wholeFromOne = [
   'a whole number from 1',
   (value: unknown) => (Number.isInteger(value) && Number(value) > 0) || value === Number.POSITIVE_INFINITY,
 ] as const;
+
+export const isText = (value: unknown) => typeof value === 'string';
 
 export const isFunction = (value: unknown) => typeof value === 'function';
 

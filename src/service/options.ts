@@ -2,6 +2,14 @@ import {hash} from 'node:crypto';
 import {z} from 'zod';
 import {readFileText} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
+import {
+  between,
+  checkOptions,
+  isFunction,
+  isText,
+  milliseconds,
+  type OptionChecks,
+} from '../job/check-options.ts';
 import {parseYaml} from '../job/yaml.ts';
 import {
   type AnswerData,
@@ -10,7 +18,6 @@ import {
   operations,
   perIntelligence,
 } from '../operations/table.ts';
-import {didYouMean} from '../sentence.ts';
 import type {PracticeOptions} from './http/practice.ts';
 
 /** Options of the embedded service. */
@@ -43,41 +50,35 @@ export interface ServiceOptions extends PracticeOptions {
   log?: (event: string, fields: Record<string, unknown>) => void;
 }
 
-/** All options. Those that are numbers have a minimum and a maximum. */
-const bounds: Readonly<Record<keyof ServiceOptions, readonly [min: number, max: number] | undefined>> = {
-  port: [0, 65_535],
-  host: undefined,
-  apiKey: undefined,
-  credits: [0, Number.MAX_SAFE_INTEGER],
-  costs: undefined,
-  answers: undefined,
-  sessionsFile: undefined,
-  rulesFile: undefined,
-  latencyMs: [0, 600_000],
-  rateLimit: [0.001, 1_000_000],
-  errorRate: [0, 1],
-  seed: undefined,
-  requestTimeoutMs: [1, 3_600_000],
-  maxConnections: [1, 1_000_000],
-  pages: undefined,
-  log: undefined,
+const credits = between(0, Number.MAX_SAFE_INTEGER);
+const isCost = ([name, cost]: [string, unknown]) => Object.hasOwn(operations, name) && credits[1](cost);
+
+const optionChecks: OptionChecks<ServiceOptions> = {
+  port: ['a whole number from 0 to 65535', port => Number.isInteger(port) && between(0, 65_535)[1](port)],
+  host: ['a host name or an address', isText],
+  apiKey: ['a text that is not empty', key => isText(key) && key !== ''],
+  credits,
+  costs: [
+    'an object with credits, such as {ip: 2}',
+    costs => typeof costs === 'object' && Object.entries(Object(costs)).every(isCost),
+  ],
+  // Checked with their values.
+  answers: ['an object', () => true],
+  sessionsFile: ['a path', isText],
+  rulesFile: ['a path', isText],
+  latencyMs: milliseconds(0, 600_000),
+  rateLimit: between(0.001, 1_000_000),
+  errorRate: between(0, 1),
+  seed: ['a number', Number.isFinite],
+  requestTimeoutMs: milliseconds(1, 3_600_000),
+  maxConnections: between(1, 1_000_000),
+  pages: ['true or false', pages => typeof pages === 'boolean'],
+  log: ['a function', isFunction],
 };
 
-/** @throws ServiceSetupError for an unknown option, a number out of bounds, or an empty key */
-export function checkOptions(options: ServiceOptions): void {
-  const known = new Map(Object.entries(bounds));
-  for (const [name, value] of Object.entries(options)) {
-    if (!known.has(name))
-      throw new ServiceSetupError(
-        `the service has no option "${name}".${didYouMean(name, [...known.keys()])}`,
-      );
-    const [min, max] = known.get(name) ?? [];
-    const isFine =
-      value === undefined || min === undefined || (Number(value) >= min && Number(value) <= Number(max));
-    if (isFine) continue;
-    throw new ServiceSetupError(`the service's ${name} is ${value}; expected ${min} to ${max}`);
-  }
-  if (options.apiKey === '') throw new ServiceSetupError("the service's API key is empty");
+/** @throws ServiceSetupError for an unknown option, or an invalid one */
+export function checkServiceOptions(options: ServiceOptions): void {
+  checkOptions(options, optionChecks, message => new ServiceSetupError(message));
 }
 
 /** The message names the wrong file, line or setting. A second start without a change fails the same way. */

@@ -10,7 +10,7 @@ import {closeServer, listenOn, makeServer} from './http/server.ts';
 import {emailIntelligence} from './intelligence/email.ts';
 import {ipIntelligence} from './intelligence/ip.ts';
 import {phoneIntelligence} from './intelligence/phone.ts';
-import {answersUrlPath, checkOptions, createGivenAnswers, type ServiceOptions} from './options.ts';
+import {answersUrlPath, checkServiceOptions, createGivenAnswers, type ServiceOptions} from './options.ts';
 import {describeSources} from './pages.ts';
 import {Verdicts} from './verdict/verdicts.ts';
 
@@ -30,10 +30,10 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** Resolves once the service accepts calls. @throws ServiceSetupError if a file is invalid */
+/** Resolves once the service accepts calls. @throws ServiceSetupError if an option or a file is invalid */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  checkServiceOptions(options);
   const {port = 0, host = '127.0.0.1', apiKey = randomBytes(24).toString('base64url')} = options;
-  checkOptions(options);
   const path = answersUrlPath(options.answers);
   const parts = makeParts(options, apiKey);
   const answer = createRouter(parts, {base: path, host, withPages: options.pages});

@@ -20,7 +20,7 @@ describe('the key', () => {
 
 it('an option that does not exist is refused, and a port in use is told', async () => {
   const prot = {port: 0, prot: 8080};
-  await expect(startService(prot)).rejects.toThrow('the service has no option "prot". Did you mean "port"?');
+  await expect(startService(prot)).rejects.toThrow('There is no option "prot". Did you mean "port"?');
   const {port} = new URL((await running()).url);
   await expect(startService({port: Number(port)})).rejects.toMatchObject({
     code: 'port',
@@ -169,9 +169,21 @@ describe('credits', () => {
 });
 
 describe('options', () => {
-  const wrongRates = [{errorRate: 1.5}, {errorRate: Number.NaN}, {rateLimit: 0}];
-  it.each([...wrongRates, {latencyMs: -1}, {credits: -1}, {apiKey: ''}])('%j is refused', async options => {
-    await expect(startService(options)).rejects.toThrow(ServiceSetupError);
+  const wrongRates = [{errorRate: 1.5}, {errorRate: Number.NaN}, {rateLimit: 0}, {latencyMs: -1}];
+  const wrongCredits = [{credits: -1}, {credits: null}, {costs: {ipp: 1}}, {costs: {ip: -1}}, {costs: 5}];
+  const wrongTypes = [
+    {port: 1.5},
+    {port: '80'},
+    {host: 5},
+    {apiKey: ''},
+    {apiKey: 5},
+    {log: {}},
+    {pages: 'no'},
+  ];
+  const all: readonly unknown[] = [...wrongRates, ...wrongCredits, ...wrongTypes, {seed: 'x'}, null, 5];
+  it.each(all)('%j is refused', async options => {
+    const starting = Reflect.apply(startService, undefined, [options]);
+    await expect(starting).rejects.toThrow(ServiceSetupError);
   });
 });
 
