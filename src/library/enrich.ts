@@ -65,11 +65,14 @@ export function enrich<Row extends object, const S extends EnrichSettings<Row>>(
  * {@link enrich} as a stream in object mode, which takes rows and gives enriched rows. After the last row it emits
  * `summary` with the run's {@link Summary}. Destroying the stream ends the run. An aborted signal destroys the
  * stream.
+ *
+ * @throws {BulkEnrichError} for a wrong option. The errors of {@link enrich} are those of the stream.
  */
 export function enrichStream<const S extends EnrichSettings<object>>(
   settings: OnlyKnown<S, EnrichSettings<object>>,
   options: RunJobOptions = {},
 ): Duplex {
+  checkRunArguments(settings, options);
   const stream = Duplex.from((rows: AsyncIterable<object>) =>
     startRows(rows, settings, options, summary => stream.emit('summary', summary)),
   );

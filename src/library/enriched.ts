@@ -171,21 +171,18 @@ export function refuseOwnEnrichment(given: unknown, index: number): void {
 }
 
 /**
- * Adds `enrichment` to the caller's own row, and returns it: of a sealed or frozen row a copy, of an entry that is
- * not an object a new one.
+ * Adds `enrichment` to the caller's own row, and returns it: of a row that takes no more properties a copy, of an entry
+ * that is not an object a new one.
  */
 export function attachResults(row: EnrichedObject, layout: Layout): object {
   const isReject = 'type' in row;
   const given = isReject ? row.given : row.row.value;
   const enrichment = isReject ? ofReject(row, layout) : ofRow(row, layout);
   Object.defineProperty(enrichment, OURS, {value: true});
+  const property = {value: enrichment, enumerable: true, configurable: true, writable: true};
   const target = isObject(given) ? given : {};
-  return Object.defineProperty(Object.isExtensible(target) ? target : copyOf(target), ENRICHMENT, {
-    value: enrichment,
-    enumerable: true,
-    configurable: true,
-    writable: true,
-  });
+  if (Reflect.defineProperty(target, ENRICHMENT, property)) return target;
+  return Object.defineProperty(copyOf(target), ENRICHMENT, property);
 }
 
 function ofRow(

@@ -1,4 +1,5 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
+import {types} from 'node:util';
 import {describeMissingColumn, objectHasColumn, requireColumn} from '../columns/targets.ts';
 import {UsageError} from '../errors.ts';
 import {createObjectSource, makeObjectRecord, readableKeys} from '../input/objects.ts';
@@ -212,7 +213,8 @@ class ExpectedColumns {
 
   /** @throws {UsageError} for a `Map`, or if too many rows lack a column. */
   see(row: unknown, index: number): void {
-    if (row instanceof Map)
+    // Without a trap of a proxy, whose error comes with its row.
+    if (types.isMap(row))
       throw new UsageError(
         'settings',
         `rows: the row at index ${index} is a Map, which has no columns. Give an object, such as Object.fromEntries(row). Nothing of that row was looked up.`,

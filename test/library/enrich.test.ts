@@ -4,7 +4,14 @@ import {join} from 'node:path';
 import {setTimeout} from 'node:timers/promises';
 import {pino} from 'pino';
 import {expect, onTestFinished, test, vi} from 'vitest';
-import {AbortError, BulkEnrichError, type EnrichSettings, enrich, runJob} from '../../src/index.ts';
+import {
+  AbortError,
+  BulkEnrichError,
+  type EnrichSettings,
+  enrich,
+  enrichStream,
+  runJob,
+} from '../../src/index.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {accelerated} from '../support/fast-clock.ts';
 import {held} from '../support/main.ts';
@@ -94,10 +101,18 @@ it('a row that takes no more properties comes as a copy', async ({program}) => {
   expect(copy).toBeInstanceOf(Signup);
   expect([copy === frozen, copy?.host]).toEqual([false, 'host of 192.0.2.1']);
   expect(copy).toMatchObject({ip: '192.0.2.1', enrichment: {ip: {status: 'ok'}}});
-  // An earlier run's result is replaced.
+  const refusing = new Proxy({ip: '192.0.2.1'}, {defineProperty: () => false});
+  expect((await all(enrich([refusing], settings, program.options)))[0]?.enrichment.ip.status).toBe('ok');
+});
+
+it("an earlier run's result is replaced, whether columns are named or found", async ({program}) => {
   const again = {ip: '192.0.2.1'};
-  const stored = {...settings, store: program.temporary};
-  for (const _ of [1, 2]) expect((await all(enrich([again], stored, program.options)))[0]).toBe(again);
+  const stored = {...bySpeed, store: program.temporary};
+  for (const columns of [{ip: 'ip'}, {}, {}] as const)
+    expect((await all(enrich([again], {...stored, ...columns}, program.options)))[0]).toBe(again);
+  const own = {ip: '192.0.2.1', enrichment: 'mine'};
+  const reading = all(enrich([own], stored, program.options));
+  await expect(reading).rejects.toThrow('The row at index 0 has a property "enrichment" of its own');
 });
 
 it('each row of a live source is asked for as it comes; an idle one ends at once on abort', async ({
@@ -273,6 +288,7 @@ it.each<[rows: unknown, settings: unknown, options: object, said: string]>([
   [[], undefined, {}, 'Expected an object with settings'],
   [[], null, {}, 'Expected an object with settings'],
   [[], settings, {onWarning: 5}, 'onWarning: expected a function'],
+  [[], settings, {signal: new AbortController()}, 'signal: expected an AbortSignal'],
 ])(
   '%o as rows, %j as settings with %j as options are refused with a code',
   async (given, set, more, said) => {
@@ -280,8 +296,10 @@ it.each<[rows: unknown, settings: unknown, options: object, said: string]>([
     const options = {env: {}, ...more};
     const enriched = () => all(Reflect.apply(enrich, undefined, [given, set, options]));
     await expect(enriched()).rejects.toMatchObject(refusal);
-    if (set !== settings || Object.keys(more).length > 0)
-      await expect(Reflect.apply(runJob, undefined, [set, options])).rejects.toMatchObject(refusal);
+    if (set === settings && Object.keys(more).length === 0) return;
+    await expect(Reflect.apply(runJob, undefined, [set, options])).rejects.toMatchObject(refusal);
+    const streamed = () => Reflect.apply(enrichStream, undefined, [set, options]);
+    expect(streamed).toThrow(expect.objectContaining(refusal));
   },
 );
 
@@ -311,7 +329,11 @@ it('an error that a row throws when it is read comes after the rows before it', 
       throw own;
     },
   };
-  for (const row of [bad, Object.create(bad) as {ip: string}]) {
+  const trap = (): never => {
+    throw own;
+  };
+  const proxy = new Proxy(bad, {getPrototypeOf: trap, ownKeys: trap, has: trap, get: trap});
+  for (const row of [bad, Object.create(bad) as {ip: string}, proxy]) {
     const given = [{ip: address(2)}, row, {ip: address(3)}];
     const {rows: out, error} = await allUntilError(enrich(given, settings, program.options));
     expect(error).toBe(own);

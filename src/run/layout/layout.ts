@@ -69,9 +69,11 @@ export function makeLayout(job: Job, source: RecordSource, startedAt: number, co
   const names = passthroughNames(input, format);
   const nested = format.kind === 'ndjson' && !format.flatten;
   if (nested) refuseEnrichmentKeyClashes(columns, format.risk.length > 0);
+  // A program's rows are judged one by one: what an earlier run added is replaced.
+  const added = job.output.kind === 'rows' ? [] : names.added;
   refuseClashes(
     names.input,
-    [...names.added, ...(nested ? [] : addedNames(columns, format))],
+    [...added, ...(nested ? [] : addedNames(columns, format))],
     mapping.targets,
     mapping.guesses.length > 0 ? [...new Set(mapping.countries.values())] : undefined,
   );
