@@ -258,7 +258,7 @@ export function createSummarySchema(
     fields,
     new_answers: byOperation(() => whole)
       .optional()
-      .describe('Answers that calls of the last session brought.'),
+      .describe('Answers that calls of the run brought.'),
     new_fields: fields.optional().describe('As fields, of these new answers.'),
     errors: z.array(coded),
     repairs: z.array(coded).describe('Repairs of cells, such as phone.decimal_zero.'),

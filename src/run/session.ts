@@ -78,7 +78,7 @@ async function openStages(run: RunContext, closes: (close: () => unknown) => voi
   closes(() => writer.close());
   const resources = {connection, account, ledger, lanes, store, judge, turns};
   const reading = {window: openWindow(job, () => opened.executor.slots), writer};
-  const opened = await openLookups(run, resources, identity.fleetId, () => countFinishedRows(reading.writer));
+  const opened = await openLookups(run, resources, identity, () => countFinishedRows(reading.writer));
   const {executor} = opened;
   stopper.onStop(() => executor.stop());
   const startedAt = clock();

@@ -40,8 +40,8 @@ ip: ip
 force: true
 ${more}`;
 
-const runJob = (sandbox: Sandbox, more: Record<string, string> = {}) =>
-  runHere(sandbox, ['run', '--job', 'job.yaml'], {env: env(more)});
+const runJob = (sandbox: Sandbox, more: Record<string, string> = {}, flags: readonly string[] = []) =>
+  runHere(sandbox, ['run', '--job', 'job.yaml', ...flags], {env: env(more)});
 
 const github = (sandbox: Sandbox, step = 'step.md') => ({
   GITHUB_ACTIONS: 'true',
@@ -155,9 +155,9 @@ describe('--ping-url', () => {
 
 describe('drift', () => {
   /** The run of a night in which all IP addresses are of VPNs. */
-  async function vpnNight(sandbox: Sandbox) {
+  async function vpnNight(sandbox: Sandbox, ...flags: readonly string[]) {
     server.setScript(() => reply.json({success: true, data: {is_vpn: true}}));
-    const ended = await runJob(sandbox, {GITHUB_ACTIONS: 'true'});
+    const ended = await runJob(sandbox, {GITHUB_ACTIONS: 'true'}, flags);
     server.setScript(undefined);
     return ended;
   }
@@ -180,6 +180,16 @@ describe('drift', () => {
     const kept = historyOf(sandbox, 'nightly');
     expect(kept).toHaveLength(3);
     expect(kept.join()).not.toMatch(/person|198\.51|key-that/);
+  });
+
+  test('new answers are judged by themselves among known ones, with those of the sessions before', async () => {
+    using sandbox = site(100, {'job.yaml': JOB('nightly')});
+    await runJob(sandbox);
+    sandbox.write('in.csv', list(108));
+    expect((await vpnNight(sandbox, '--max-credits', '7')).code).toBe(7);
+    expect((await vpnNight(sandbox)).stderr).toMatch(/^Warning: .*ip\.is_vpn 100%/m);
+    const {new_answers, fields} = sandbox.summary('out.summary.json');
+    expect([new_answers?.ip, fields.ip?.is_vpn?.true]).toEqual([8, expect.closeTo(0.2, 1)]);
   });
 
   test('drift: fail 10% ends with 4, with the output in place', async () => {

@@ -7,6 +7,7 @@ import type {AnswerStore} from '../../src/ledger/answers/store.ts';
 import {lookupForRequest, type Outcome, TokenOccurrences} from '../../src/ledger/lookup-outcome.ts';
 import {Ledger} from '../../src/ledger/run/ledger.ts';
 import {addDoubt, newEntry, noAttempts} from '../../src/ledger/run/ledger-entry.ts';
+import {NewAnswers} from '../../src/run/counts/new-answers.ts';
 import type {RunIo} from '../../src/run/io.ts';
 import {bookCollected} from '../../src/run/open/open-lookups.ts';
 import type {RunContext} from '../../src/run/stop.ts';
@@ -79,12 +80,14 @@ async function collected(
   const stored: unknown[] = [];
   const store = whole<AnswerStore>({put: ({outcome}) => void stored.push(outcome)});
   const fleet = {collect: async (book: BookAttempt) => book(found.ask, found.attempt)};
-  await bookCollected(fleet, run, {ledger, store, hadSignals: () => true});
+  const newAnswers = new NewAnswers(() => [{is_vpn: false}]);
+  await bookCollected(fleet, run, {ledger, store, newAnswers});
   const {outcome, history} = ledger.find([key]).get(key) ?? newEntry(call);
   const {doubts} = history;
   const {spent, maybeSpent} = ledger.spending[operation];
   ledger.close();
-  return {outcome, doubts, spent, maybeSpent, stored};
+  const {answers} = newAnswers.of(operation);
+  return {outcome, doubts, spent, maybeSpent, stored, answers};
 }
 
 test('a verdict that the fleet finished for a later row of its token is booked for that row', async () => {
@@ -109,7 +112,7 @@ describe('a call that the fleet finished for a killed session', () => {
 
   test('is paid for once, at the price of its session, and its answer is stored for other runs', async () => {
     const {stored, ...booked} = await collected(found);
-    expect(booked).toMatchObject({outcome: {status: 'ok'}, spent: 1_000, maybeSpent: 0});
+    expect(booked).toMatchObject({outcome: {status: 'ok'}, spent: 1_000, maybeSpent: 0, answers: 1});
     expect(stored).toHaveLength(1);
   });
 

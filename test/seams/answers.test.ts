@@ -151,6 +151,18 @@ describe('an answer that lacks what earlier ones had', () => {
     expect(shown.stderr).toMatch(/unknown fields: f0, f1, f2, f3, f4, 85 more\./);
   });
 
+  test('is told by a session that resumes the run, of what the one before bought, too', async () => {
+    await using nights = await openNights();
+    await nights.run(0, values(0, 20));
+    const lame: Script = call => (call.value < 'u28' ? data({is_valid: true}) : poor(call));
+    const limited = await nights.run(24, values(0, 30), lame, '--max-credits', '9');
+    expect(limited).toMatchObject({code: 7, calls: 9});
+    const {code, calls, summary, stderr} = await nights.run(24, values(0, 30), lame);
+    expect([code, calls, summary.new_answers?.email]).toEqual([0, 1, 10]);
+    expect(summary.new_fields?.email?.is_valid?.present).toBe(0.8);
+    expect(stderr).toMatch(/No new email answer has is_trusted, has_aliasing, which rules read/);
+  });
+
   test('is kept, without a word, if the service never had more', async () => {
     await using nights = await openNights();
     expect(await nights.run(0, values(0, 20), poor)).toMatchObject({code: 0, calls: 20});

@@ -181,9 +181,9 @@ export class StoreFile {
     });
   }
 
-  latest(operation: Operation, most: number): unknown[] {
-    const from = `FROM answer WHERE operation = ? AND scope = ? ORDER BY bought_at DESC LIMIT ${most}`;
-    const rows = this.#db.reading(() => this.#db.query(['data'], from).all(operation, this.#scope));
+  latest(operation: Operation, most: number, beforeMs: number): unknown[] {
+    const from = `FROM answer WHERE operation = ? AND scope = ? AND bought_at < ? ORDER BY bought_at DESC LIMIT ${most}`;
+    const rows = this.#db.reading(() => this.#db.query(['data'], from).all(operation, this.#scope, beforeMs));
     return rows.flatMap(({data}) => {
       const answer = outcomeIn(data, 0);
       return answer?.status === 'ok' ? [JSON.parse(answer.data)] : [];

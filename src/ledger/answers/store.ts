@@ -124,9 +124,9 @@ export class AnswerStore {
     return known;
   }
 
-  /** The data of the latest answers of this operation from this endpoint and account, of any age. */
-  latest(operation: Operation, most: number): readonly unknown[] {
-    return this.#attempt(this.#reading, file => file.latest(operation, most)) ?? [];
+  /** The data of this operation's latest answers from this endpoint and account, of any age, that were bought before a time. */
+  latest(operation: Operation, most: number, beforeMs = Number.MAX_SAFE_INTEGER): readonly unknown[] {
+    return this.#attempt(this.#reading, file => file.latest(operation, most, beforeMs)) ?? [];
   }
 
   boughtWithin(fromMs: number, toMs: number): readonly (readonly [Operation, number])[] {

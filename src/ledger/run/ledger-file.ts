@@ -91,11 +91,14 @@ export class LedgerFile {
     return Number(last);
   }
 
-  /** Yields, in groups, the entries with answers that the run bought after the answer with this number. */
-  *answeredAfter(number: number): Generator<LedgerEntry[]> {
+  /**
+   * Yields, in groups, the entries with answers that the run bought after the answer with this number. `bought`: no
+   * rejections, but also the answers that have no number, since they are not kept.
+   */
+  *answeredAfter(number: number, which: 'answered' | 'bought' = 'answered'): Generator<LedgerEntry[]> {
     this.drain();
     for (let last = 0; ; ) {
-      const entries = orThrowLedgerError(() => this.session.sql.answered.all(last, number).map(readEntry));
+      const entries = orThrowLedgerError(() => this.session.sql[which].all(last, number).map(readEntry));
       if (entries.length > 0) yield entries;
       if (entries.length < ROWS_AT_ONCE) return;
       last = entries.at(-1)?.id ?? last;

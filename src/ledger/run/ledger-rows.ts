@@ -181,6 +181,10 @@ export function ledgerStatements(db: Sqlite) {
       READ,
       `FROM value WHERE id > ? AND state IN (${stateOf.ok}, ${stateOf.unknown}, ${stateOf.once}, ${stateOf.twice}) AND nth > ? ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
     ),
+    bought: db.query(
+      READ,
+      `FROM value WHERE id > ? AND state = ${stateOf.ok} AND (nth > ? OR bought_at IS NULL) ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
+    ),
   };
 }
 

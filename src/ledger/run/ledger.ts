@@ -238,6 +238,16 @@ export class Ledger {
     for (const entries of this.#file.answeredAfter(number)) yield entries.map(keyedAnswerOf);
   }
 
+  /** The answers that were bought after the answer with this number, with those that no store keeps. */
+  *newAnswersAfter(
+    number: number,
+  ): Generator<{operation: Operation; outcome: Extract<Outcome, {status: 'ok'}>}[]> {
+    for (const entries of this.#file.answeredAfter(number, 'bought'))
+      yield entries.flatMap(({operation, outcome}) =>
+        outcome?.status === 'ok' ? [{operation, outcome}] : [],
+      );
+  }
+
   /**
    * Begins a new count for the run `run`: earlier spending counts against no limit, failed values are looked up again,
    * and all doubts of a value count as one. Answers stay, unless they are of another endpoint or account.

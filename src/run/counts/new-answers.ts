@@ -1,5 +1,7 @@
+import {setImmediate as nextTurn} from 'node:timers/promises';
 import {listFieldNames, readAnswerFields} from '../../client/answer-fields.ts';
-import {isStorable} from '../../ledger/lookup-outcome.ts';
+import {isStorable, type Outcome} from '../../ledger/lookup-outcome.ts';
+import type {Ledger} from '../../ledger/run/ledger.ts';
 import type {BookedAttempt} from '../../ledger/run/ledger-entry.ts';
 import {countServiceName} from '../../ledger/run/tally.ts';
 import {fieldTypes, getAtPath, lacksSignals, signals} from '../../operations/fields.ts';
@@ -27,7 +29,7 @@ function zeroNewAnswers() {
   };
 }
 
-/** The answers that the session's calls brought, apart from those that were known: a service that breaks shows in them. */
+/** The answers that the run's calls brought, apart from those that were known: a service that breaks shows in them. */
 export class NewAnswers {
   readonly #fields = perOperation(fieldsOfOperation);
   readonly #latest: (operation: Operation) => readonly unknown[];
@@ -42,13 +44,33 @@ export class NewAnswers {
     const counts = this.#counts[operation];
     if (attempt.kind === 'unreadable') countServiceName(counts.unusable, attempt.detail);
     if (attempt.kind !== 'answered') return;
+    if (attempt.isOtherForm === true) counts.otherForms += 1;
+    this.#countAnswer(operation, attempt, outcome);
+  }
+
+  /** Counts the answers that earlier sessions of the run bought, in groups between other work. */
+  async countBought(groups: ReturnType<Ledger['newAnswersAfter']>): Promise<void> {
+    for (const answers of groups) {
+      for (const {operation, outcome} of answers) {
+        const answer = JSON.parse(outcome.data);
+        this.#countAnswer(operation, readAnswerFields(fieldTypes[operation], answer, false), outcome);
+      }
+      await nextTurn();
+    }
+  }
+
+  #countAnswer(
+    operation: Operation,
+    {data, unknownFields}: {readonly data: unknown; readonly unknownFields: readonly string[]},
+    outcome: Outcome | undefined,
+  ): void {
+    const counts = this.#counts[operation];
     this.#earlier(operation);
     counts.answers += 1;
-    if (attempt.lacksSignals !== true) counts.withSignals += 1;
+    if (!lacksSignals(operation, data)) counts.withSignals += 1;
     if (outcome?.status === 'ok' && !isStorable(outcome)) counts.unkept += 1;
-    if (attempt.isOtherForm === true) counts.otherForms += 1;
-    countFields(counts.fields, attempt.data, this.#fields[operation]);
-    for (const name of attempt.unknownFields) countServiceName(counts.unknown, name);
+    countFields(counts.fields, data, this.#fields[operation]);
+    for (const name of unknownFields) countServiceName(counts.unknown, name);
   }
 
   /** True if an answer of the operation, of this session or an earlier run, had a field that the default rules read. */

@@ -9,7 +9,7 @@ import {lookupForRequest, nextOccurrenceKey} from '../../ledger/lookup-outcome.t
 import type {Ledger} from '../../ledger/run/ledger.ts';
 import {type BookedAttempt, type LedgerEntry, removeInterruptedCall} from '../../ledger/run/ledger-entry.ts';
 import {hasOperationAnswer, totalSpending} from '../../ledger/run/tally.ts';
-import type {Dispatcher, LookupOptions} from '../../lookup/call.ts';
+import type {Dispatcher} from '../../lookup/call.ts';
 import {Executor} from '../../lookup/executor.ts';
 import {answerToKeep, concludeAttempt, historyAfterAttempt} from '../../lookup/retry-policy.ts';
 import type {Operation} from '../../operations/table.ts';
@@ -17,6 +17,7 @@ import {say, setting} from '../../sentence.ts';
 import {COMPARED_ANSWERS, NewAnswers} from '../counts/new-answers.ts';
 import type {World} from '../io.ts';
 import {endpointName} from '../scope.ts';
+import type {RunIdentity} from '../state/run-identity.ts';
 import {
   describeEndOfCalls,
   makeCallsStop,
@@ -38,24 +39,35 @@ export interface OpenedLookups {
 export async function openLookups(
   run: RunContext,
   resources: LookupResources,
-  fleetId: string,
+  identity: RunIdentity,
   rows: () => number,
 ): Promise<OpenedLookups> {
   const {redisUrl, settings} = run.job;
+  const newAnswers = await countNewAnswers(resources, identity);
   if (redisUrl === undefined || settings.offline) {
-    const opened = openExecutor(run, resources, localDispatcher(run, resources));
+    const opened = openExecutor(run, resources, localDispatcher(run, resources), newAnswers);
     if (settings.offline) opened.executor.close('offline');
     return {...opened, closeDispatcher: async () => {}};
   }
-  const fleet = await joinFleet(run, resources, redisUrl, fleetId, rows);
+  const fleet = await joinFleet(run, resources, redisUrl, identity.fleetId, rows);
   try {
-    const opened = openExecutor(run, resources, fleet);
+    const opened = openExecutor(run, resources, fleet, newAnswers);
     await useFleet(fleet, run, resources, opened);
     return {...opened, closeDispatcher: () => fleet.close()};
   } catch (error) {
     await fleet.close();
     throw error;
   }
+}
+
+/** The counts of the run's new answers, with those that its earlier sessions bought. */
+async function countNewAnswers(
+  {ledger, store}: LookupResources,
+  {startedAt, bought = ledger.bought, sessions}: RunIdentity,
+): Promise<NewAnswers> {
+  const newAnswers = new NewAnswers(operation => store.latest(operation, COMPARED_ANSWERS, startedAt));
+  if (sessions > 1) await newAnswers.countBought(ledger.newAnswersAfter(bought));
+  return newAnswers;
 }
 
 /** Follows the fleet's state, and books what an earlier session left with it. */
@@ -77,8 +89,7 @@ async function useFleet(
     refused: error => stopper.stop(makeErrorStop(error)),
   });
   stopper.onStop(() => void fleet.withdraw());
-  const hadSignals = (operation: Operation) => newAnswers.hadSignals(operation);
-  if (ledger.isResumed) await stopper.unlessStopped(bookCollected(fleet, run, {ledger, store, hadSignals}));
+  if (ledger.isResumed) await stopper.unlessStopped(bookCollected(fleet, run, {ledger, store, newAnswers}));
 }
 
 function localDispatcher({io}: RunContext, {connection: {client}}: LookupResources): Dispatcher {
@@ -93,9 +104,9 @@ function openExecutor(
   {job, io, clock, stopper}: RunContext,
   {ledger, lanes, store, judge, turns}: LookupResources,
   dispatcher: Dispatcher,
+  newAnswers: NewAnswers,
 ): Omit<OpenedLookups, 'closeDispatcher'> {
   const {resends, cost, publishOn, maxErrors, maxOutage, concurrency} = job.settings;
-  const newAnswers = new NewAnswers(operation => store.latest(operation, COMPARED_ANSWERS));
   const executor = new Executor({
     ...{dispatcher, ledger, store, turns, lanes, judge, concurrency, publishOn},
     policy: {resends, cost},
@@ -169,8 +180,9 @@ async function joinFleet(
 export async function bookCollected(
   fleet: Pick<Fleet, 'collect'>,
   {job: {settings}, io}: RunContext,
-  {ledger, store, hadSignals}: Pick<LookupResources, 'ledger' | 'store'> & Pick<LookupOptions, 'hadSignals'>,
+  {ledger, store, newAnswers}: Pick<LookupResources, 'ledger' | 'store'> & Pick<OpenedLookups, 'newAnswers'>,
 ): Promise<void> {
+  const hadSignals = (operation: Operation) => newAnswers.hadSignals(operation);
   logEvent(io.log, 'fleet_collecting', {}, 'collecting what is left with the fleet');
   await fleet.collect(({operation, params, dispatch, cost}, attempt) => {
     const known = interruptedCall(ledger, lookupForRequest(operation, params).key, dispatch);
@@ -181,6 +193,7 @@ export async function bookCollected(
     const {booked} = concludeAttempt(call, attempt, history, settings, 'value');
     logAttempt(io.log, booked, undefined);
     ledger.bookLate(known, booked);
+    newAnswers.count(booked);
     const answer = answerToKeep(booked);
     if (answer !== undefined) store.put(answer);
   });
