@@ -19,6 +19,8 @@ export interface RunProfile {
 const COMPARED = 10;
 /** A figure within this many standard deviations of the median is not reported: it may differ by chance. */
 const DEVIATIONS = 3;
+/** The variance of a median, in multiples of that of a mean. */
+const MEDIAN_VARIANCE = Math.PI / 2;
 /** Rows and credits vary more than shares: their relative threshold is this many times higher. */
 const COUNT_FACTOR = 5;
 /** A run caught up if the last whole run was longer ago than the usual time between two, times this factor. */
@@ -97,10 +99,11 @@ export function compareRuns(now: RunProfile, history: readonly RunProfile[], thr
     return name !== 'hit_rate' || (usualWork && !rises);
   };
   return Object.entries(now.figures).flatMap(([what, {value, of}]) => {
-    const known = before.flatMap(({figures}) => figures[what]?.value ?? []);
-    const usual = median(known);
+    const known = before.flatMap(({figures}) => figures[what] ?? []);
+    const usual = median(known.map(figure => figure.value));
     const isJump = known.length > 0 && isOfInterest(what, value > usual);
-    if (!isJump || !hasJumped(what, value, usual, of, threshold)) return [];
+    const ofUsual = (known.length * median(known.map(figure => figure.of))) / MEDIAN_VARIANCE;
+    if (!isJump || !hasJumped(what, value, usual, 1 / of + 1 / ofUsual, threshold)) return [];
     return [{what, now: value, usual, runs: known.length}];
   });
 }
@@ -112,8 +115,11 @@ function hasCaughtUp(now: RunProfile, before: readonly RunProfile[]): boolean {
   return waits.length > 0 && last > CAUGHT_UP * median(waits);
 }
 
-/** True if a figure moved by more than `threshold`, and by more than chance explains. */
-function hasJumped(name: string, value: number, usual: number, of: number, threshold: number): boolean {
+/**
+ * True if a figure moved by more than `threshold`, and by more than chance explains. `variance`: that of the difference
+ * of two shares, in multiples of that of a single answer.
+ */
+function hasJumped(name: string, value: number, usual: number, variance: number, threshold: number): boolean {
   if (isCount(name)) {
     const chance = Math.sqrt(Math.max(value, usual, 1));
     const moved = Math.abs(value - usual);
@@ -122,7 +128,7 @@ function hasJumped(name: string, value: number, usual: number, of: number, thres
   const scale = name === 'risk.mean' ? 100 : 1;
   const moved = Math.abs(value - usual) / scale;
   const middle = (value + usual) / 2 / scale;
-  const chance = Math.sqrt((middle * (1 - middle)) / Math.max(1, of));
+  const chance = Math.sqrt(middle * (1 - middle) * variance);
   return moved > threshold && moved > DEVIATIONS * chance;
 }
 

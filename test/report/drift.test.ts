@@ -81,6 +81,15 @@ describe('a figure jumps', () => {
     expect(jumped(run({failed: 0.2}), [run({failed: 0})])).toEqual(['failed']);
   });
 
+  test('nothing that chance brings about in the earlier runs, whose new answers were few', () => {
+    const night = (value: number, of: number) => ({...run({}), figures: {'ip.is_vpn': {value, of}}});
+    const few = [night(0, 2), night(0, 2), night(0.5, 2)];
+    expect(jumped(night(0.4, 20), [night(0, 2)])).toEqual([]);
+    expect(jumped(night(0.4, 20), few)).toEqual([]);
+    expect(jumped(night(1, 20), few)).toEqual(['ip.is_vpn']);
+    expect(jumped(night(0.4, 20), [night(0, 200), ...few])).toEqual([]);
+  });
+
   test('nothing that only one of them had', () => {
     expect(jumped(run({'ip.is_vpn': 0.9}), [run({failed: 0})])).toEqual([]);
     const {'risk.mean': _, ...unscored} = run({}).figures;
