@@ -14,7 +14,8 @@ const open = (scope = 'here', now = NOW) => new StoreFile(within(), scope, () =>
 const answer = (boughtAt: number): Answer => ({status: 'ok', data: `{"at":${boughtAt}}`, boughtAt});
 const rejected = {status: 'failed', error: 'odd', rejected: 'twice'} as const;
 const rejection = (boughtAt: number): Answer => ({...rejected, boughtAt});
-const knows = (file: StoreFile, operation: Operation) => file.latest(operation, 1, Number.MAX_SAFE_INTEGER).length > 0;
+const knows = (file: StoreFile, operation: Operation) =>
+  file.latest(operation, 1, Number.MAX_SAFE_INTEGER).length > 0;
 const write = (file: StoreFile, key: string, ...outcomes: Answer[]) =>
   file.write(outcomes.map(outcome => file.rowOf({operation: 'ip', key, outcome})));
 
