@@ -53,7 +53,7 @@ test.each(nights)('$name', ({name, result}) => expect(told.get(name)).toBe(resul
 
 test('each night has a line of its own', () => expect(told.size).toBe(nights.length));
 
-test('a list of seven rows, killed at any step and run again, has the same bytes, pays again for two values at most, and never shows an output without its summary and rejects', () => {
+test('a list of twelve rows, killed at any step and run again, has the same bytes, pays again for two values at most, and never shows an output without its summary and rejects', () => {
   expect(killed.filter(({faults}) => faults.length > 0)).toEqual([]);
   expect(killed.length).toBeGreaterThan(30);
 });

@@ -24,7 +24,7 @@ export interface Night {
   /**
    * For each value the service's replies, in their order (`*`: in one order for all others together): a status, with a code behind `=` and Retry-After behind a
    * slash; `ok`, with its seconds behind a slash; `quotaN`, an answer with N calls left for the seconds behind its slash;
-   * `reset`, `late`, `refuse` (no connection), `garbled`, `empty` (no field), `stale` (401, `invalid_token`). Then all is `ok`.
+   * `reset`, `late`, `refuse` (no connection), `garbled`, `empty` (no field), `poor` (none that rules read), `stale` (401, `invalid_token`). Then all is `ok`.
    */
   readonly script?: string;
   /** Calls that the service lets through in a second; it answers the others with 429 and `Retry-After: 1`. */
@@ -68,6 +68,7 @@ function replyTo(word: string): Reply {
   if (kind === 'stale') return reply.unauthorized();
   if (kind === 'garbled') return reply.json('no object');
   if (kind === 'empty') return reply.json({success: true, data: {}});
+  if (kind === 'poor') return reply.json({success: true, data: {city: 'Oslo'}});
   const headers = after === undefined ? {} : {headers: {'Retry-After': after}};
   return Number(kind) === 200 && named !== kind
     ? reply.json({success: false, message: code})
