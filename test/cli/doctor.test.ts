@@ -66,9 +66,11 @@ test('a key file that others can read is a warning, with advice', async () => {
 });
 
 test('--call says its price first, and makes one lookup', async () => {
-  await using server = await startApiServer({key: KEY});
+  const one = reply.json({success: true, data: {city: 'Oslo'}});
+  await using server = await startApiServer({key: KEY, script: () => one});
   const found = await doctor('--call --cost ip=3', live(server.url));
-  expect([found.code, found.of('call')?.state, server.ledger.calls]).toEqual([0, 'ok', 1]);
+  expect([found.code, server.ledger.calls]).toEqual([0, 1]);
+  expect(found.told('call')).toBe('ok: ip 192.0.2.1 was answered with 1 field');
   expect(found.stderr).toContain('which costs 3 credits');
 });
 
@@ -77,6 +79,7 @@ test.each([
   ['no credits', reply.noCredits(), 7],
   ['a redirect', reply.redirect('https://elsewhere.example.com/'), 2],
   ['HTML', reply.html(), 3],
+  ['no known field', reply.json({success: true, data: {isVpn: true}}), 3],
 ])('--call that meets %s ends like a run', async (_, answer, code) => {
   await using server = await startApiServer({key: KEY, script: () => answer});
   const found = await doctor('--call', live(server.url));

@@ -126,7 +126,9 @@ async function callCheck(
   console.say(`Making one ip lookup${cost}.`);
   const request = {endpoint, settings, operation: 'ip'} as const;
   const answer = await callOnce(request, console, client => client.ip('192.0.2.1'));
-  return [passedCheck('call', `ip 192.0.2.1 was answered with ${Object.keys(answer).length} fields`)];
+  return [
+    passedCheck('call', `ip 192.0.2.1 was answered with ${pluralize(Object.keys(answer).length, 'field')}`),
+  ];
 }
 
 async function dataCheck(): Promise<Check> {
