@@ -1,6 +1,8 @@
 import {createServer} from 'node:https';
 import type {AddressInfo} from 'node:net';
+import {setTimeout as delay} from 'node:timers/promises';
 import {afterEach, beforeAll, expect, test, vi} from 'vitest';
+import type {CallOptions} from '../../src/client/http/transport.ts';
 import {type ApiServer, startApiServer} from '../support/api-server.ts';
 import {type CertificateOptions, makeCertificate} from '../support/cert.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
@@ -106,6 +108,15 @@ test('after the first answer, a port that speaks TLS is a service that is away',
   await api.close();
   await using _ = await serveTls({}, Number(new URL(api.url).port));
   expect(['ambiguous', 'not_sent']).toContain((await asked.send('ip', {ip: '192.0.2.2'})).kind);
+});
+
+test.each<[string, () => CallOptions]>([
+  ['time', () => ({timeoutMs: 100})],
+  ['signal', () => ({signal: AbortSignal.timeout(100)})],
+])('looking for TLS behind a broken call ends with its %s', async (_, limits) => {
+  await using server = await startRawServer(socket => socket.resetAndDestroy());
+  const attempt = client(server.url).send('ip', {ip: '192.0.2.1'}, limits());
+  expect(await Promise.race([attempt, delay(1_500)])).toMatchObject({kind: 'ambiguous', code: 'econnreset'});
 });
 
 test('407 over plain HTTP is of a proxy in between, and no value fails for it', async () => {

@@ -2,6 +2,7 @@ import type {Socket} from 'node:net';
 import {connect, type PeerCertificate, type TLSSocket} from 'node:tls';
 import type {Failure} from '../attempt.ts';
 import {isCertificateError, NEEDS_TLS, NO_TLS} from '../classify.ts';
+import {onAbort} from '../on-abort.ts';
 import {CHECKED_TLS_OPTIONS} from './proxy.ts';
 
 /** Maximum milliseconds for the handshake that shows if a port speaks TLS. */
@@ -14,14 +15,21 @@ const HANDSHAKE_MS = 2_000;
 export class FirstContact {
   isMade = false;
 
-  /** The failure that a response or failure really is; undefined if it is what it seems. */
-  async judge({kind, code, status}: Contacted, url: URL): Promise<Failure | undefined> {
+  /** The failure that a response or failure really is; undefined if it is what it seems. `until`: when the call ends. */
+  async judge(
+    {kind, code, status}: Contacted,
+    url: URL,
+    until = Number.POSITIVE_INFINITY,
+    signal?: AbortSignal,
+  ): Promise<Failure | undefined> {
     if (status !== undefined && status < 400) this.isMade = true;
     if (this.isMade) return undefined;
     if (status === 407) return {kind: 'fatal', reason: 'proxy', code: 'http_407', latencyMs: 0};
     const isBroken = kind !== undefined && kind !== 'fatal' && code !== 'timeout' && code !== 'aborted';
     // Servers of TLS close a connection that begins with plain HTTP, or answer it with 400.
-    const needsTls = url.protocol === 'http:' && (isBroken || status === 400) && (await speaksTls(url));
+    const isAsked = url.protocol === 'http:' && (isBroken || status === 400);
+    const leftMs = Math.min(HANDSHAKE_MS, until - performance.now());
+    const needsTls = isAsked && leftMs > 0 && (await speaksTls(url, leftMs, signal));
     if (!needsTls && code !== NO_TLS) return undefined;
     return {kind: 'fatal', reason: 'wrong_protocol', code: needsTls ? NEEDS_TLS : NO_TLS, latencyMs: 0};
   }
@@ -34,19 +42,22 @@ interface Contacted {
 }
 
 /** True if the server makes a TLS handshake, also with a certificate that can't be trusted. Sends nothing after it. */
-function speaksTls({hostname, port}: URL): Promise<boolean> {
+function speaksTls({hostname, port}: URL, timeout: number, signal?: AbortSignal): Promise<boolean> {
   return new Promise(resolve => {
     const host = hostname.replace(/^\[|\]$/g, '');
-    const options = {...CHECKED_TLS_OPTIONS, host, port: Number(port || 80), timeout: HANDSHAKE_MS};
-    const socket = connect(options);
+    const socket = connect({...CHECKED_TLS_OPTIONS, host, port: Number(port || 80), timeout});
+    const forget = onAbort(signal, () => socket.destroy());
     const end = (speaks: boolean) => {
       socket.destroy();
       resolve(speaks);
     };
     socket.once('secureConnect', () => end(true));
     socket.once('error', ({code = ''}: NodeJS.ErrnoException) => end(isCertificateError(code)));
-    socket.once('timeout', () => end(false));
-    socket.once('close', () => end(false));
+    socket.once('timeout', () => socket.destroy());
+    socket.once('close', () => {
+      forget();
+      resolve(false);
+    });
   });
 }
 

@@ -73,7 +73,9 @@ export function createTransport(options: TransportOptions): Transport {
         underWay[slot] = undefined;
         unused.push(slot);
       });
-      return contact.isMade ? result : result.then(async found => (await contact.judge(found, url)) ?? found);
+      if (contact.isMade) return result;
+      const until = performance.now() + (call?.timeoutMs ?? Number.POSITIVE_INFINITY);
+      return result.then(async found => (await contact.judge(found, url, until, call?.signal)) ?? found);
     },
     close() {
       for (const stream of underWay) stream?.destroy();
