@@ -10,10 +10,12 @@ import {
   type OptionChecks,
   wholeFromOne,
 } from '../job/check-options.ts';
+import {recordOf} from '../operations/operation.ts';
 import {
   type AnswerData,
   fieldCanonicalizers,
   type Intelligence,
+  isOperation,
   type Operation,
   operationNames,
   operations,
@@ -75,19 +77,13 @@ type ClientLookups = {
   readonly [Name in Intelligence]: (value: string, options?: CallOptions) => Promise<AnswerData<Name>>;
 };
 
-interface AnyClient extends ClientLookups {
+export interface Client extends ClientLookups {
   readonly baseUrl: string;
-  verify(request: VerifyParams, options?: CallOptions): Promise<AnswerData<'verify'>>;
-  /** Ends calls in flight, and closes the connections. */
-  close(): void;
-}
-
-export interface Client extends AnyClient {
   /**
    * Makes one call, without retries. A failure of the call is in the result.
    *
-   * @throws {BulkEnrichError} for a value that is not a text, or a verdict's phone number without an E.164 form: nothing
-   * is sent.
+   * @throws {BulkEnrichError} for an unknown or missing field, a value that is not a text, or a verdict's phone number
+   * without an E.164 form: nothing is sent.
    */
   send<Name extends Operation>(...call: CallOf<Name>): Promise<AttemptOf<Name>>;
   /**
@@ -96,15 +92,20 @@ export interface Client extends AnyClient {
    * @throws {ClientError} if no answer came; {BulkEnrichError} as `send`.
    */
   answer<Name extends Operation>(...call: CallOf<Name>): Promise<AnsweredBy<Name>>;
+  verify(request: VerifyParams, options?: CallOptions): Promise<AnswerData<'verify'>>;
+  /** Ends calls in flight, and closes the connections. */
+  close(): void;
 }
 
-/** The client of runs and commands, whose operations are known only when they run. */
+type AnyCall = [operation: Operation, params: Params, options?: CallOptions];
+
+/** The client of runs and commands, whose operations are known only when they run. Values are in canonical form. */
 export interface Sender {
-  send(operation: Operation, params: Params, options?: CallOptions): Promise<Attempt>;
+  send(...call: AnyCall): Promise<Attempt>;
 }
 
-export interface OpenedClient extends AnyClient, Sender {
-  answer(operation: Operation, params: Params, options?: CallOptions): Promise<Answered>;
+export interface OpenedClient extends Sender, Pick<Client, 'baseUrl' | 'close'> {
+  answer(...call: AnyCall): Promise<Answered>;
 }
 
 export interface VerifyParams {
@@ -137,18 +138,30 @@ export function createClient(options: ClientOptions): Client {
       `apiKey: expected the key as a text, such as process.env.${keyFrom}; it is empty.`,
     );
   checkOptions(options, clientChecks);
-  const client = openClient(options);
-  const typed: Pick<OpenedClient, 'send' | 'answer'> = {
-    send: async (name, params, call) => client.send(name, inCanonicalForm(name, params), call),
-    answer: async (name, params, call) => client.answer(name, inCanonicalForm(name, params), call),
+  return forPrograms(openClient(options));
+}
+
+/** The client of programs, whose compiler may have checked nothing: their values are checked, and spelled as in runs. */
+export function forPrograms({send, answer, ...client}: OpenedClient): Client {
+  const answerOf = async (...call: AnyCall) => answer(...checkedCall(...call));
+  const lookUp = (name: Intelligence) => async (value: string, call?: CallOptions) =>
+    (await answerOf(name, {[name]: value}, call)).data;
+  const typed = {
+    send: async (...call: AnyCall) => send(...checkedCall(...call)),
+    answer: answerOf,
+    ...perIntelligence(lookUp),
+    async verify(request: VerifyParams, call?: CallOptions) {
+      const {actionId: action_id, phoneNumber: phone_number, ...others} = Object(request);
+      return (await answerOf('verify', {action_id, phone_number, ...others}, call)).data;
+    },
   };
-  return {...client, ...(typed as Pick<Client, 'send' | 'answer'>)};
+  return {...client, ...(typed as Pick<Client, keyof typeof typed>)};
 }
 
 const timeout = milliseconds(1, LONGEST_TIMEOUT_MS);
 
 const clientChecks: OptionChecks<ClientOptions> = {
-  baseUrl: ['the URL of the service', isText],
+  baseUrl: ['the URL of the service', isText, true],
   apiKey: ['the key', isText],
   timeoutMs: timeout,
   maxConnections: wholeFromOne,
@@ -158,6 +171,12 @@ const clientChecks: OptionChecks<ClientOptions> = {
 };
 
 const callChecks: OptionChecks<CallOptions> = {signal: ['an AbortSignal', isAbortSignal], timeoutMs: timeout};
+
+const requestChecks = perOperation(name => {
+  const {api_key: _, ...fields}: Readonly<Record<string, {isOptional(): boolean}>> =
+    operations[name].request.shape;
+  return recordOf(Object.keys(fields), field => ['a text', isText, !fields[field]?.isOptional()] as const);
+});
 
 /** {@link createClient} for runs and commands: without a key, too, and with values in canonical form. */
 export function openClient(
@@ -182,8 +201,6 @@ export function openClient(
   let isClosed = false;
 
   async function send(operation: Operation, params: Params, call: CallOptions = {}): Promise<Attempt> {
-    refuseOthers(operation, params);
-    checkOptions(call, callChecks);
     if (isClosed) return {kind: 'not_sent', code: 'client_closed', latencyMs: 0};
     if (call.signal?.aborted) return {kind: 'not_sent', code: 'aborted', latencyMs: 0};
     const sent = {api_key, ...params};
@@ -199,17 +216,10 @@ export function openClient(
     throw new ClientError(`${operation}: ${explainFailure(attempt, options.keyFrom)}`, attempt);
   }
 
-  const ask = async <Name extends Operation>(operation: Name, params: Params, call?: CallOptions) =>
-    (await answer(operation, inCanonicalForm(operation, params), call)).data as AnswerData<Name>;
-
   return {
     baseUrl: `${base.origin}${base.pathname}`.replace(/\/+$/, ''),
     send,
     answer,
-    ...(perIntelligence(
-      name => (value: string, call?: CallOptions) => ask(name, {[name]: value}, call),
-    ) as ClientLookups),
-    verify: async (request, call) => ask('verify', verifyParams(Object(request)), call),
     close() {
       isClosed = true;
       wires.close();
@@ -218,30 +228,27 @@ export function openClient(
   };
 }
 
-/** @throws {UsageError} if a program without types gives something else than texts. Nothing is sent then. */
-function refuseOthers(operation: Operation, params: Readonly<Record<string, unknown>>): void {
-  if (!operationNames.includes(operation) || typeof params !== 'object' || params === null)
-    throw new UsageError('settings', `send: expected one of ${operationNames}, and an object of texts.`);
-  for (const [name, value] of Object.entries(params))
-    if (typeof value !== 'string')
-      throw new UsageError(
-        'settings',
-        `${operation}: ${name} is ${value === null ? 'null' : typeof value}, expected a text.`,
-      );
-}
-
-/** A request's values as runs send them, without empty ones. Only a verdict's invalid phone number is refused. */
-function inCanonicalForm(operation: Operation, params: Params): Params {
-  refuseOthers(operation, params);
+/**
+ * A call with its values as runs send them, without undefined and empty ones.
+ *
+ * @throws {UsageError} for what a program without types may give, and a verdict's invalid phone number. Nothing is sent.
+ */
+function checkedCall(...[operation, params, call = {}]: AnyCall): AnyCall {
+  if (!isOperation(operation))
+    throw new UsageError('settings', `operation: expected one of ${operationNames.join(', ')}.`);
+  const given = {...params};
+  checkOptions(given, requestChecks[operation]);
+  checkOptions(call, callChecks);
   const forms = fieldCanonicalizers(operation);
-  const all = Object.entries(params).flatMap(([name, text]) => {
+  const all = Object.entries(given).flatMap(([name, text]) => {
+    if (text === undefined) return [];
     const read = forms[name]?.(text);
     if (read?.state === 'empty' && name !== operations[operation].field) return [];
     if (read?.state === 'invalid' && name === 'phone_number')
       throw new UsageError('not_a_value', `${name} is not in E.164 form (${read.code}); nothing was sent.`);
     return [[name, read?.state === 'value' ? read.value : text] as const];
   });
-  return Object.fromEntries(all);
+  return [operation, Object.fromEntries(all), call];
 }
 
 /** Removes a request identifier that repeats the value or the key: identifiers get into files and logs. */
@@ -250,17 +257,6 @@ function withoutEcho(response: RawResponse, sent: Params, redact: Redact): RawRe
   const {requestId, ...pace} = response.pace;
   const isEcho = repeatsSentValue(requestId, sent) || redact(requestId, requestId) !== requestId;
   return isEcho ? {...response, pace} : response;
-}
-
-/** The request of `/verify`, without the key and without undefined fields. */
-function verifyParams(request: VerifyParams): Params {
-  return {
-    action_id: request.actionId,
-    token: request.token,
-    ...(request.id === undefined ? {} : {id: request.id}),
-    ...(request.email === undefined ? {} : {email: request.email}),
-    ...(request.phoneNumber === undefined ? {} : {phone_number: request.phoneNumber}),
-  };
 }
 
 /** Parses a base URL. Throws UsageError if it is invalid, has a query, or would send the key unencrypted. */

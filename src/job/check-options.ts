@@ -1,9 +1,13 @@
 import {UsageError} from '../errors.ts';
 import {didYouMean} from '../sentence.ts';
 
-/** For each option of a function, its description in words and its check. An undefined option has its default. */
+/** For each option of a function, its description in words and its check. An undefined option has its default, or is missing. */
 export type OptionChecks<Options> = {
-  readonly [Name in keyof Options]-?: readonly [expected: string, isValid: (value: unknown) => boolean];
+  readonly [Name in keyof Options]-?: readonly [
+    expected: string,
+    isValid: (value: unknown) => boolean,
+    isRequired?: boolean,
+  ];
 };
 
 /**
@@ -19,10 +23,13 @@ export function checkOptions<Options extends object>(
   const known = Object.keys(checks);
   if (typeof given !== 'object' || given === null)
     throw refuse(`Expected an object with options, such as {${known[0]}}.`);
-  for (const [name, value] of Object.entries(given)) {
-    if (!known.includes(name)) throw refuse(`There is no option "${name}".${didYouMean(name, known)}`);
-    const [expected, isValid] = checks[name as keyof Options];
-    if (value !== undefined && !isValid(value)) throw refuse(`${name}: expected ${expected}.`, name);
+  const unknown = Object.keys(given).find(name => !known.includes(name));
+  if (unknown !== undefined) throw refuse(`There is no option "${unknown}".${didYouMean(unknown, known)}`);
+  for (const name of known) {
+    const [expected, isValid, isRequired] = checks[name as keyof Options];
+    const value = given[name as keyof Options];
+    if (value === undefined ? isRequired : !isValid(value))
+      throw refuse(`${name}: expected ${expected}.`, name);
   }
 }
 

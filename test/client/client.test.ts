@@ -1,7 +1,7 @@
 import {Agent} from 'node:http';
 import {expect, test} from 'vitest';
 import type {RawResponse} from '../../src/client/classify.ts';
-import {type ClientOptions, createClient, openClient} from '../../src/client/client.ts';
+import {type ClientOptions, createClient, forPrograms, openClient} from '../../src/client/client.ts';
 import {slimRequestOptions} from '../../src/client/http/connections.ts';
 
 const KEY = 'client-key-1';
@@ -13,7 +13,7 @@ type Given = number | Partial<RawResponse>;
 /** A client whose calls are answered here. `sent` gets their URLs and bodies. */
 function clientWith(answers: readonly (Given | Promise<Given>)[], options: Partial<ClientOptions> = {}) {
   const sent: (readonly [string, Record<string, string>])[] = [];
-  const client = openClient({baseUrl: 'https://api.example.com', apiKey: KEY, ...options}, () => ({
+  const opened = openClient({baseUrl: 'https://api.example.com', apiKey: KEY, ...options}, () => ({
     async post(url, body) {
       const answer = answers[sent.length] ?? 200;
       sent.push([url.href, JSON.parse(body)]);
@@ -23,7 +23,7 @@ function clientWith(answers: readonly (Given | Promise<Given>)[], options: Parti
     },
     close() {},
   }));
-  return {client, sent};
+  return {client: forPrograms(opened), sent};
 }
 const ip = {ip: '198.51.100.7'};
 
@@ -102,6 +102,15 @@ test.each([
 
 test.each<[string, 'send' | 'ip' | 'answer' | 'verify', readonly unknown[]]>([
   ['a number', 'send', ['ip', {ip: 5}]],
+  ['a misspelled field', 'send', ['ip', {pi: '192.0.2.1'}]],
+  ['the field of another operation', 'answer', ['phone', {ip: '192.0.2.1'}]],
+  ['a field too many', 'answer', ['ip', {ip: '192.0.2.1', user: 'u1'}]],
+  ['another key', 'send', ['ip', {ip: '192.0.2.1', api_key: 'other-key-1'}]],
+  ['a field called __proto__', 'send', ['ip', JSON.parse('{"ip":"192.0.2.1","__proto__":"x"}')]],
+  ['a Map', 'send', ['ip', new Map([['ip', '192.0.2.1']])]],
+  ['a verdict without an action', 'send', ['verify', {token: 't'}]],
+  ['a misspelled field of a verdict', 'verify', [{token: 't', actionId: 'a', emial: 'jo@example.com'}]],
+  ['an unknown option', 'ip', ['192.0.2.1', {timeout: 5}]],
   ['nothing', 'ip', [undefined]],
   ['null among texts', 'answer', ['phone', {phone: null}]],
   ['no request', 'verify', [undefined]],
@@ -113,7 +122,7 @@ test.each<[string, 'send' | 'ip' | 'answer' | 'verify', readonly unknown[]]>([
   const {client, sent} = clientWith([]);
   await expect(Reflect.apply(client[method], client, given)).rejects.toMatchObject({
     code: 'settings',
-    message: expect.stringContaining('expected '),
+    message: expect.stringMatching(/: expected |There is no option/),
   });
   expect(sent).toEqual([]);
 });

@@ -204,6 +204,7 @@ true
      say(gone.name, gone.code, gone.attempt.kind);
      say(await client.verify({token: 't', actionId: 'a'}, {timeoutMs: 0}).catch(({code}) => code));
      say(await client.ip(address(4), {signal: 5}).catch(({message}) => message), await client.ip(address(4), {timeout: 5}).catch(({message}) => message));
+     say(await client.send('ip', {pi: address(4)}).catch(({message}) => message), await client.verify({token: 't', actionId: 'a', emial: 'x'}).catch(({message}) => message));
      while (calls.length < 2) await delay(5);
      controller.abort();
      const {kind, code} = await first;
@@ -220,6 +221,7 @@ not_sent timeout
 ClientError aborted not_sent
 timeout_invalid
 signal: expected an AbortSignal. There is no option "timeout". Did you mean "timeoutMs"?
+There is no option "pi". Did you mean "ip"? There is no option "emial". Did you mean "email"?
 ambiguous aborted 2
 `,
   ],

@@ -125,9 +125,9 @@ async function callCheck(
   const cost = endpoint.kind === 'embedded' ? ': the embedded service is free' : `, which costs ${price}`;
   console.say(`Making one ip lookup${cost}.`);
   const request = {endpoint, settings, operation: 'ip'} as const;
-  const answer = await callOnce(request, console, client => client.ip('192.0.2.1'));
+  const {data} = await callOnce(request, console, client => client.answer('ip', {ip: '192.0.2.1'}));
   return [
-    passedCheck('call', `ip 192.0.2.1 was answered with ${pluralize(Object.keys(answer).length, 'field')}`),
+    passedCheck('call', `ip 192.0.2.1 was answered with ${pluralize(Object.keys(data).length, 'field')}`),
   ];
 }
 
