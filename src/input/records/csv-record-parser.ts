@@ -1,4 +1,5 @@
-import {CsvError, type Options, parse} from 'csv-parse/sync';
+import type {Options} from 'csv-parse/sync';
+import {loadCsvParser} from '../../operations/mail/mail-providers.ts';
 import {CR, LF, QUOTE} from './reader.ts';
 
 export interface CsvDialect {
@@ -130,8 +131,10 @@ export class CsvRecordParser {
   }
 
   #parse(bytes: Buffer, options: Options = {}): {records: string[][]; fault?: QuoteFault} {
+    if (bytes.length === 0) return {records: []};
+    const {CsvError, parse} = loadCsvParser();
     try {
-      return {records: bytes.length === 0 ? [] : parse(bytes, {...this.#options, ...options})};
+      return {records: parse(bytes, {...this.#options, ...options})};
     } catch (error) {
       if (!(error instanceof CsvError)) throw error;
       return {records: [], fault: error.code === 'CSV_QUOTE_NOT_CLOSED' ? 'open' : 'bad_quote'};

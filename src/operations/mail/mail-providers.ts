@@ -1,5 +1,5 @@
 import {readFileSync} from 'node:fs';
-import {parse} from 'csv-parse/sync';
+import {createRequire} from 'node:module';
 import {memoize} from '../memoize.ts';
 import {sourceFile} from '../package-files.ts';
 
@@ -88,7 +88,12 @@ function withoutTag(local: string, tag: string): string {
   return at > 0 ? local.slice(0, at) : local;
 }
 
+const require = createRequire(import.meta.url);
+
+/** The library for CSV. Only those who read a list or a quoted record load it: a client's single calls need neither. */
+export const loadCsvParser = (): typeof import('csv-parse/sync') => require('csv-parse/sync');
+
 /** Reads one of this project's own lists, a CSV file. */
 export function readBundledList<Column extends string>(path: string): Record<Column, string>[] {
-  return parse(readFileSync(path), {columns: true});
+  return loadCsvParser().parse(readFileSync(path), {columns: true});
 }
