@@ -208,9 +208,12 @@ const columnObject = strictShape({
 
 /** `COL`, `COL=PREFIX`, `{column, prefix, when}`, or several of them. */
 export const columnChoices = z
-  .union([columnText, columnObject, z.array(z.union([columnText, columnObject], {error: COLUMN}))], {
-    error: COLUMN,
-  })
+  .union(
+    [columnText, columnObject, z.array(z.union([columnText, columnObject], {error: COLUMN})).min(1, COLUMN)],
+    {
+      error: COLUMN,
+    },
+  )
   .transform((given): ColumnChoice[] => [given].flat());
 
 /** Commands and library calls that take a setting. Job files take all settings. */

@@ -138,7 +138,7 @@ export class ProgramRowsSource {
         const next = this.#iterator.next();
         const result: unknown = next instanceof Promise || this.#isAsync ? await next : next;
         const {done, value} = demandResult(result);
-        if (done === true) this.#ended = true;
+        if (done) this.#ended = true;
         else group.push(value);
       }
     } catch (error) {

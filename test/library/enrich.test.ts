@@ -62,6 +62,13 @@ it.for([
   await expect(reading).rejects.toMatchObject({code: 'settings', message});
 });
 
+it('an iterator ends as in a loop: by any value of `done` that is true', async ({program}) => {
+  const given = [{ip: '192.0.2.1'}];
+  const next = () => (given.length === 0 ? {done: 1} : {value: given.pop()});
+  const loose = {[Symbol.iterator]: () => ({next})} as unknown as Iterable<{ip: string}>;
+  expect(await all(enrich(loose, settings, program.options))).toHaveLength(1);
+});
+
 it("the caller's own objects come back, whatever is in them", async ({program}) => {
   class Signup {
     readonly when = new Date(0);
@@ -402,6 +409,7 @@ it.for([
   [{emial: 'x'}, 'emial: this setting does not exist. Did you mean "email"?'],
   [{max_credits: 5}, 'max_credits: this setting does not exist. Did you mean "maxCredits"?'],
   [{ip: 'ip', maxCredits: -1}, /^maxCredits: expected /],
+  [{ip: []}, 'ip: expected a column such as signup_ip or'],
   [{ip: 'ip', output: 'out.csv'}, 'output: this setting does not apply to rows that a program gives.'],
   [{ip: 'ip', rejects: 'x'}, 'rejects: this setting does not apply to rows that a program gives.'],
   [{ip: 'ip', fields: 'ip.contry'}, /^fields: no answer has .* Did you mean "ip.country"\?$/],
