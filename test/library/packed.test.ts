@@ -94,9 +94,9 @@ settings log; settings log; settings log; settings env; settings graceMs; settin
        const rows = async function* () { yield {ip: address(n)}; yield {ip: address(n), email: n + '@example.com'}; };
        for await (const _ of enrich(rows(), {...set, email: 'email'}, {env}));
      }
+     for (const store of ['/dev/null/a', '/dev/null/b']) for await (const _ of enrich([], {...set, store}, {env}));
      await delay(10);`,
-    `BulkEnrichWarning BULK_ENRICH_EMAIL_THE_FIRST_ROWS_HAVE_NOTHING email: the first rows have nothing in "email".
-`,
+    /^BulkEnrichWarning BULK_ENRICH_EMAIL_THE_FIRST_ROWS_HAVE_NOTHING email: the first rows have nothing in "email".\nBulkEnrichWarning BULK_ENRICH_THE_ANSWER_STORE_IN_CAN_T The answer store in \/dev\/null\/a can't be used.*\n$/,
   ],
   [
     'a run tells what it cost: at its end, when it stops, and on its way',
