@@ -19,11 +19,11 @@ const USUAL = 0.9;
 /** Counts of one operation. */
 function zeroNewAnswers() {
   return {
-    ...{answers: 0, withSignals: 0, unkept: 0, otherForms: 0},
+    ...{answers: 0, withSignals: 0, unkept: 0, otherForms: 0, unusable: 0},
     fields: {} as FieldCounts,
     unknown: {} as Record<string, number>,
-    /** Answers that could not be used, by the reason. */
-    unusable: {} as Record<string, number>,
+    /** Answers that could not be used, by the reason; of many reasons, some are left out. */
+    reasons: {} as Record<string, number>,
     /** The latest answers of earlier runs, read before the first new one is kept. */
     earlier: undefined as readonly unknown[] | undefined,
   };
@@ -42,7 +42,10 @@ export class NewAnswers {
 
   count({operation, attempt, outcome}: BookedAttempt): void {
     const counts = this.#counts[operation];
-    if (attempt.kind === 'unreadable') countServiceName(counts.unusable, attempt.detail);
+    if (attempt.kind === 'unreadable') {
+      counts.unusable += 1;
+      countServiceName(counts.reasons, attempt.detail);
+    }
     if (attempt.kind !== 'answered') return;
     if (attempt.isOtherForm === true) counts.otherForms += 1;
     this.#countAnswer(operation, attempt, outcome);
@@ -93,9 +96,12 @@ export class NewAnswers {
   }
 
   #unusable(name: Operation): string[] {
-    const [reason] = rankByCount(this.#counts[name].unusable);
-    if (reason === undefined) return [];
-    return [`${pluralize(reason[1], `${name} answer`)} could not be used: ${reason[0]}.`];
+    const {unusable, reasons} = this.#counts[name];
+    const [first] = rankByCount(reasons);
+    if (first === undefined) return [];
+    const [reason, count] = first;
+    const most = count < unusable ? ', most often' : '';
+    return [`${pluralize(unusable, `${name} answer`)} could not be used${most}: ${reason}.`];
   }
 
   #unlikeEarlier(name: Operation): string[] {
