@@ -1,8 +1,8 @@
 import {outputPath, recordsOf, rejectsPath, summaryPath} from '../model/places.ts';
 import type {Ended} from '../model/simulation.ts';
-import {INVALID_TOKEN, NOTHING, REFUSED} from '../world/service.ts';
+import {type Call, INVALID_TOKEN, NOTHING, REFUSED} from '../world/service.ts';
 import {allLookedUp, faultOfRows, givenBack, type LookedUp, type OutputRow, readRows} from './rows.ts';
-import {type Check, type Scene, UNTRIED} from './scene.ts';
+import {type Check, type Scene, show, UNTRIED} from './scene.ts';
 
 /** Promises about what is left when a session has ended. */
 
@@ -129,6 +129,41 @@ function isGap({status, error}: LookedUp): boolean {
   return status === 'unknown' || (status === 'failed' && !OWN_CODES.includes(error));
 }
 
+/** The results in the rows that a session wrote, whether to a file or to its program. */
+function resultsOf({spec, after, rows}: Ended): LookedUp[] {
+  const output = after.get(outputPath(spec))?.toString();
+  const lines = spec.way === 'rows' ? givenBack(rows) : (readRows(output ?? '') ?? []);
+  return lines.flatMap(allLookedUp);
+}
+
+/** A second refusal is believed of a run that began this long after the first, by clocks that may be set between. */
+const BELIEVED_MS = 11 * 3_600_000;
+
+const believed: Check = {
+  promise:
+    'A refusal, or an answer that says nothing, is a value’s own once two runs half a day apart got it.',
+  broken({run, calls}) {
+    if (run.end !== 'wrote' || !run.isAlone) return UNTRIED;
+    const told = ({operation, value, error}: LookedUp) =>
+      calls.filter(
+        call =>
+          call.operation === operation &&
+          call.value === value &&
+          call.code === error &&
+          call.spec.account === run.spec.account,
+      );
+    const isOwn = ({process, ledger}: Call) => process === run.process || (ledger && ledger === run.ledger);
+    const isKept = (result: LookedUp) => run.said?.code === 0 || !told(result).some(isOwn);
+    const kept = resultsOf(run).filter(result => OWN_CODES.includes(result.error) && isKept(result));
+    const once = kept.find(result => {
+      const times = told(result).map(({toldAt}) => toldAt);
+      return Math.max(...times) - Math.min(...times) < BELIEVED_MS;
+    });
+    if (kept.length === 0) return UNTRIED;
+    return once && `${JSON.stringify(once)} came to ${told(once).map(show).join(', ')}`;
+  },
+};
+
 const isWanting = (result: LookedUp) => isGap(result) || OWN_CODES.includes(result.error);
 
 const judged: Check = {
@@ -140,9 +175,7 @@ const judged: Check = {
     if (run.end === 'refused' || run.end === 'stopped')
       return code === 0 || code === 3 ? `it stopped for ${reason}, with ${code}` : undefined;
     if (run.end !== 'wrote') return UNTRIED;
-    const output = run.after.get(outputPath(run.spec))?.toString();
-    const lines = run.spec.way === 'rows' ? givenBack(run.rows) : (readRows(output ?? '') ?? []);
-    const results = lines.flatMap(allLookedUp);
+    const results = resultsOf(run);
     const gap = results.find(isGap);
     if (code === 0) {
       const {broken} = recordsOf(run.input);
@@ -171,7 +204,7 @@ const hidden: Check = {
 };
 
 export const endChecks: readonly Check[] = [
-  ...[noFault, silent, whole, streamed, accounted, summed, setAside, judged, untouched, hidden],
+  ...[noFault, silent, whole, streamed, accounted, summed, setAside, believed, judged, untouched, hidden],
 ];
 
 /** Why the last command, once all trouble is over, did not end well. */
