@@ -197,6 +197,19 @@ describe('a refusal', () => {
     expect([code, calls]).toEqual([3, 1]);
   });
 
+  test('of the moment, at each fifth call and in any spelling, is sent again, and is no answer of a later night', async () => {
+    await using nights = await openNights();
+    const codes =
+      'temporarily_unavailable RATE-LIMIT-EXCEEDED internalError Timeout maintenance ConcurrentRequest'.split(
+        ' ',
+      );
+    const each: Script = ({call}) =>
+      call % 5 === 0 ? reply.error(call % 2 === 0 ? 400 : 200, codes[(call / 5) % 6] as string) : undefined;
+    expect(await nights.run(0, values(0, 25), each)).toMatchObject({code: 0, calls: 31});
+    expect(await nights.stored()).toBe(25);
+    expect(await nights.run(24, values(0, 25), each)).toMatchObject({code: 0, calls: 0});
+  });
+
   test.each([200, 400])(
     'of the moment, with status %i, is never kept, and never explained as ours',
     async status => {
