@@ -1,4 +1,4 @@
-import {unaskedCodes} from '../ledger/lookup-outcome.ts';
+import {isUnasked} from '../ledger/lookup-outcome.ts';
 import {formatCount, formatPercent, pluralize} from './format.ts';
 import {type Section, tableOf, withRows} from './model.ts';
 import {lookupTotal} from './run-record.ts';
@@ -34,7 +34,7 @@ const EARLIER_LIST = 'earlier_list';
 
 export function makeRunProfile(summary: Summary): RunProfile {
   const {rows, risk, new_fields: fields = {}, new_answers = {}, credits} = summary;
-  const {date, input, finished_at, reason} = summary;
+  const {date, input, finished_at} = summary;
   const {sha256} = input;
   const figures: Record<string, {value: number; of: number}> = {
     rows: {value: rows.written, of: 1},
@@ -58,7 +58,14 @@ export function makeRunProfile(summary: Summary): RunProfile {
     }
   }
   const list = date !== undefined && sha256 !== null && rows.read >= FEWEST_ROWS ? {date, sha256} : undefined;
-  return {finished_at, isWhole: !(unaskedCodes as readonly string[]).includes(reason), list, figures};
+  return {finished_at, isWhole: !wasCutShort(summary), list, figures};
+}
+
+/** True if a limit left values without a call. The run's own reason may be another, such as failed lookups. */
+function wasCutShort(summary: Summary): boolean {
+  const own = summary.errors.filter(({service}) => service !== true);
+  const codes = own.map(({code}) => code.slice(code.indexOf('.') + 1));
+  return lookupTotal(summary, 'stale') > 0 || [summary.reason, ...codes].some(isUnasked);
 }
 
 /** Says that a list is probably an earlier day's under this day's name; undefined if it is not. */

@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {compareRuns, driftSentence, makeRunProfile, type RunProfile} from '../../src/report/drift.ts';
+import type {Summary} from '../../src/report/summary.ts';
 import {bareSummary, fullSummary} from './summaries.ts';
 
 function run(
@@ -122,6 +123,20 @@ test('a run is known by shares and a mean, not by names or values', () => {
   expect(makeRunProfile(summary).figures['ip.is_vpn']).toBeUndefined();
   expect(JSON.stringify(profile)).not.toMatch(/example|signups|US|timeout/);
   expect(Object.keys(makeRunProfile(bareSummary()).figures)).toEqual(['rows', 'credits']);
+});
+
+test('a run that a limit cut short is not whole, whatever ended it', () => {
+  const error = {code: 'ip.outage', count: 2, rows: [1, 2]};
+  const {lookups} = fullSummary();
+  const stale = {...lookups, ip: {...lookups.ip, stale: 1}};
+  for (const [isWhole, more] of [
+    [true, {reason: 'lookups_failed'}],
+    [false, {reason: 'deadline'}],
+    [false, {reason: 'fail_if', errors: [error]}],
+    [true, {reason: 'fail_if', errors: [{...error, service: true}]}],
+    [false, {reason: 'lookups_failed', lookups: stale}],
+  ] as [boolean, Partial<Summary>][])
+    expect(makeRunProfile(fullSummary(more)).isWhole, more.reason).toBe(isWhole);
 });
 
 test('a jump is said in a sentence', () => {
