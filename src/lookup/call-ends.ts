@@ -1,8 +1,8 @@
 import type {TimestampedAttempt} from '../client/attempt.ts';
 import {INVALID_TOKEN_CODE} from '../operations/operation.ts';
-import {operations} from '../operations/table.ts';
+import {type Operation, operations} from '../operations/table.ts';
 import type {Call, Pause, StopReason} from './call.ts';
-import {LONGEST_REFUSAL_STREAK, learnCanary} from './canary.ts';
+import {isDown, LONGEST_REFUSAL_STREAK, learnCanary, learnFailures} from './canary.ts';
 import {currentOutage, learnBreaker, onlyFailingLeft} from './circuit-breaker.ts';
 import {learnConcurrency} from './concurrency.ts';
 import {
@@ -69,10 +69,14 @@ function learnRefusals(
   isConfirmed: boolean,
   out: Effects,
 ): void {
-  const {isAnswered, mayAllFail} = desk.options;
+  const {isAnswered, mayAllFail, random} = desk.options;
+  const canary = canaryOf(desk, operation);
+  const mayBeDown = learnFailures(canary, attempt, desk.now, random);
+  if (mayBeDown && isDown(canary, desk.canaries.values()))
+    out.notices.push({kind: 'down', operation, code: canary.failures.code});
   const value = params[operations[operation].field] ?? '';
   const known = () => isAnswered(operation);
-  const streak = learnCanary(canaryOf(desk, operation), attempt, value, isConfirmed, known);
+  const streak = learnCanary(canary, attempt, value, isConfirmed, known);
   desk.isKeyAccepted ||= attempt.kind === 'answered';
   if (streak === undefined) return;
   // A long streak of 403, or of a used-up quota, is about the caller, though other values were answered before.
@@ -202,13 +206,22 @@ function giveUpIfOverdue(desk: Desk, out: Effects): void {
 }
 
 /** `waitMs`: the wait that the user is advised; by default as long as the outage, and at least {@link COME_BACK_AFTER_MS}. */
-function giveUp(
+export function giveUp(
   desk: Desk,
-  outage: Pick<Extract<StopReason, {kind: 'outage'}>, 'cause' | 'sinceMs' | 'why'>,
+  outage: Omit<Extract<StopReason, {kind: 'outage'}>, 'kind' | 'operation' | 'comeBackMs'>,
   out: Effects,
   waitMs = Math.max(desk.now - outage.sinceMs, COME_BACK_AFTER_MS),
 ): void {
-  stopCalls(desk, {kind: 'outage', ...outage, comeBackMs: desk.now + waitMs}, out);
+  const operation = soleOperationDown(desk);
+  stopCalls(desk, {kind: 'outage', operation, ...outage, comeBackMs: desk.now + waitMs}, out);
+}
+
+/** The operation of all values that are left, if it is down; undefined if the whole service is. */
+function soleOperationDown({open, canaries}: Desk): Operation | undefined {
+  const [first, ...others] = new Set(Array.from(open.values(), ({operation}) => operation));
+  if (first === undefined || others.length > 0) return undefined;
+  const canary = canaries.get(first);
+  return canary !== undefined && isDown(canary, canaries.values()) ? first : undefined;
 }
 
 /** Ends values that have used up their sends, unless an outage lasts or may have begun. */
@@ -234,6 +247,7 @@ export function refuseWaiting(desk: Desk, out: Effects): void {
   const {refusal} = desk;
   const calls = [...desk.lanes.flatMap(lane => lane.waiting.splice(0)), ...desk.held, ...desk.claimed];
   for (const {call} of desk.backingOff) calls.push(call);
+  for (const parked of desk.parked.values()) calls.push(...parked.splice(0));
   Object.assign(desk, {held: [], claimed: [], backingOff: []});
   out.wakeAt = Number.POSITIVE_INFINITY;
   for (const call of calls) {

@@ -141,6 +141,8 @@ export interface LookupEvents {
   attempted(booked: BookedAttempt, row: number | undefined): void;
   /** Called once per streak, when so many values of an operation were refused in a row that they are not to blame. */
   refused(operation: Operation, streak: LongRefusalStreak): void;
+  /** Called when all calls of one operation fail, with the last one's code, while another operation is answered. */
+  down(operation: Operation, code: string): void;
   /** Called when the run stops. It then sends nothing new. */
   stopped(reason: StopReason): void;
   /** Called when the run sends nothing new, but continues to its end. */
@@ -155,6 +157,8 @@ export type StopReason =
   | {readonly kind: 'refused'; readonly operation: Operation; readonly streak: LongRefusalStreak}
   | {
       readonly kind: 'outage';
+      /** The operation that is down; undefined if the whole service is. */
+      readonly operation?: Operation | undefined;
       readonly cause: string;
       readonly sinceMs: number;
       /** Milliseconds since the epoch at which a new try makes sense. */

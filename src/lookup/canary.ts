@@ -1,6 +1,7 @@
 import type {Attempt} from '../client/attempt.ts';
 import {type RefusalStreak, type StreakTally, zeroRefusalStreak} from '../ledger/run/tally.ts';
 import {INVALID_TOKEN_CODE} from '../operations/operation.ts';
+import {backoffMs} from './retry-policy.ts';
 
 /**
  * If this many values of one operation are refused in a row, the values are not to blame. Before the operation's
@@ -16,6 +17,13 @@ const SUSPECT_STREAK = 3;
 export const LONGEST_REFUSAL_STREAK = 100;
 /** Maximum calls of an operation in flight before its first answer. */
 const CANARY_IN_FLIGHT = 4;
+/**
+ * If so many calls of one operation fail in a row while another operation is answered, this operation is down. By
+ * chance, calls of which half fail do so once in a million.
+ */
+const DOWN_STREAK = 20;
+/** Maximum milliseconds between two calls of an operation that is down: as between the probes of an outage. */
+const TRY_CAP_MS = 30_000;
 
 /** Refusals of many values in a row: too many for the values to be the reason. */
 export interface LongRefusalStreak extends Readonly<RefusalStreak> {
@@ -25,9 +33,19 @@ export interface LongRefusalStreak extends Readonly<RefusalStreak> {
   readonly isKnownToAnswer: boolean;
 }
 
+/** Failed calls of one operation in a row. Times are those of the desk's clock. */
+export interface FailureStreak {
+  count: number;
+  since: number;
+  /** Code of the last one. */
+  code: string;
+  /** If the operation is down: when its next call may leave. */
+  tryAt: number;
+}
+
 /**
- * Watches the refusals of an operation. Until its first answer, only a few of its calls are in flight: if all of
- * them are refused, the settings are wrong, and not the values.
+ * Watches an operation. Until its first answer, only a few of its calls are in flight: if all of them are refused, the
+ * settings are wrong, and not the values.
  *
  * If the operation was answered before, only a long streak ends the run. In a nightly run that knows all good
  * values, the only calls are for values that the service rejects.
@@ -43,12 +61,39 @@ export interface Canary {
   isTold: boolean;
   /** Values refused in a row in this session. Before a streak, further refusals of a value do not count. */
   readonly values: Set<string>;
+  /** The calls in a row that failed: the service had them, or may have had them, and did not reply. */
+  readonly failures: FailureStreak;
 }
 
 /** `wasRefused`: true if the service refused the account when the last session ended. Then few calls test if it still does. */
 export function newCanary(tally: StreakTally, wasRefused: boolean): Canary {
   const enough = wasRefused ? SUSPECT_STREAK : REFUSAL_STREAK;
-  return {tally, enough, isAnswered: false, isTold: false, values: new Set()};
+  const failures = {count: 0, since: 0, code: '', tryAt: 0};
+  return {tally, enough, isAnswered: false, isTold: false, values: new Set(), failures};
+}
+
+/** Notes if the service replied. Returns true if the operation now counts as down, unless all others fail, too. */
+export function learnFailures(
+  {failures}: Canary,
+  attempt: Attempt,
+  now: number,
+  random: () => number,
+): boolean {
+  if (isReply(attempt)) failures.count = 0;
+  if (attempt.kind !== 'ambiguous' || attempt.lost === true) return false;
+  if (failures.count === 0) failures.since = now;
+  failures.count += 1;
+  failures.code = attempt.code;
+  if (failures.count >= DOWN_STREAK)
+    failures.tryAt = now + backoffMs(failures.count - DOWN_STREAK, TRY_CAP_MS, 0.5 + random() / 2);
+  return failures.count === DOWN_STREAK;
+}
+
+/** True if an operation fails while another one is answered. If all fail, it is an outage: see circuit-breaker.ts. */
+export function isDown({failures}: Canary, all: Iterable<Canary>): boolean {
+  if (failures.count < DOWN_STREAK) return false;
+  for (const other of all) if (other.isAnswered && other.failures.count < DOWN_STREAK) return true;
+  return false;
 }
 
 /** Calls of the operation that may be in flight. */

@@ -52,6 +52,7 @@ export interface Effects {
 
 export type DeskNotice =
   | {readonly kind: 'refused'; readonly operation: Operation; readonly streak: LongRefusalStreak}
+  | {readonly kind: 'down'; readonly operation: Operation; readonly code: string}
   | {readonly kind: 'stopped'; readonly reason: StopReason}
   | {readonly kind: 'closed'; readonly reason: StopReason};
 
@@ -103,6 +104,8 @@ export interface Desk {
   /** Calls whose values another process is buying, and when to look again. */
   claimed: Call[];
   lookAt: number;
+  /** Calls that wait until their operation, which is down, is up again. */
+  readonly parked: Map<Operation, Call[]>;
   hasMore: boolean;
   /** A call that takes longer does not hold up the judgement of those sent after it: see `judgeDueEnds`. */
   patienceMs: number;
@@ -137,6 +140,7 @@ export function newDesk(options: DeskOptions, now: number): Desk {
       return {settings, rate, concurrency: slots, waiting: [], inFlight: 0, lastSent: 0, couldSend: false};
     }),
     ...{open: new Map(), inFlight: new Map(), backingOff: [], held: [], claimed: [], lookAt: 0},
+    parked: new Map(all.map(operation => [operation, []])),
     ...{hasMore: false, patienceMs: 0, slots: concurrency ?? Number.POSITIVE_INFINITY, seq: 0},
     breaker: newCircuitBreaker(),
     canaries: new Map(all.map(operation => [operation, newCanary(refusals[operation], isSuspect)])),

@@ -1,7 +1,7 @@
 import type {Operation} from '../operations/table.ts';
 import type {Call} from './call.ts';
 import {endCall, refuseWaiting, settleHeld, stopCalls} from './call-ends.ts';
-import {canaryRoom, isSuspect} from './canary.ts';
+import {isSuspect} from './canary.ts';
 import {breakerRoom, chooseProbe, currentOutage, judgeDueEnds, noteSent} from './circuit-breaker.ts';
 import {slotsOf} from './concurrency.ts';
 import {
@@ -16,6 +16,7 @@ import {
   takeOut,
   type UnsentReason,
 } from './desk-state.ts';
+import {operationRoom, park, parks, wakeParked} from './parked.ts';
 import {
   addPermits,
   givePermitBack,
@@ -162,6 +163,7 @@ function wakeDueCalls(desk: Desk, out: Effects): void {
   }
   const {ended} = desk.breaker;
   if (ended.length > 0) out.wakeAt = Math.min(out.wakeAt, now + desk.patienceMs);
+  wakeParked(desk, out);
 }
 
 /** Takes the first calls that may leave out of the queue, at most so many; in an outage, the best probe. */
@@ -190,7 +192,8 @@ function takeCalls(desk: Desk, lane: Lane, most: number, out: Effects): readonly
       !waitsForOthers(desk, lane, call, chosen.length) &&
       !isPassedOver(desk, lane, call);
     rooms.set(call.operation, room - Number(isChosen));
-    (isChosen ? chosen : passed).push(call);
+    if (!isChosen && room <= 0 && parks(desk, call.operation)) park(desk, call, out);
+    else (isChosen ? chosen : passed).push(call);
   }
   lane.waiting = [...passed, ...lane.waiting.slice(looked)];
   return chosen;
@@ -263,12 +266,4 @@ function takeBack(desk: Desk, call: Call, why: UnsentReason, out: Effects): void
   }
   lane.waiting.unshift(call);
   if (why === 'credits') desk.lacking = {cost: call.cost, until: desk.now + LACKING_MS};
-}
-
-/** Further calls of an operation that its canary lets leave. */
-function operationRoom(desk: Desk, operation: Operation): number {
-  let room = canaryRoom(canaryOf(desk, operation));
-  if (room < Number.POSITIVE_INFINITY)
-    for (const call of desk.inFlight.values()) room -= Number(call.operation === operation);
-  return room;
 }

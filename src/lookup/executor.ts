@@ -248,6 +248,7 @@ export class Executor {
   #notify(notice: DeskNotice): void {
     const {events, dispatcher} = this.options;
     if (notice.kind === 'refused') events.refused(notice.operation, notice.streak);
+    else if (notice.kind === 'down') events.down(notice.operation, notice.code);
     else if (notice.kind === 'stopped') events.stopped(notice.reason);
     else {
       void dispatcher.withdraw?.();

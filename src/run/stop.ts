@@ -139,14 +139,23 @@ function budgetMessage(ledger: Ledger): Said {
     : reached;
 }
 
-function outageMessage({cause, sinceMs, comeBackMs, why}: Extract<StopReason, {kind: 'outage'}>): Said {
+function outageMessage(outage: Extract<StopReason, {kind: 'outage'}>): Said {
+  const {operation, cause, sinceMs, comeBackMs, why} = outage;
   const at = new Date(comeBackMs).toISOString();
   if (why === 'asked')
     return say`The service asks to come back at ${at} (${cause}), which exceeds ${setting('maxOutage')}.`;
-  const isOfProxy = cause.startsWith('proxy_');
-  const silent = `${isOfProxy ? 'The proxy (HTTPS_PROXY) could not be used' : 'The service has not answered'} since ${new Date(sinceMs).toISOString()} (${cause})`;
+  const answers =
+    operation === undefined
+      ? 'The service has not answered'
+      : `The service has not answered ${operation} calls`;
+  const who = cause.startsWith('proxy_') ? 'The proxy (HTTPS_PROXY) could not be used' : answers;
+  const silent = `${who} since ${new Date(sinceMs).toISOString()} (${cause})`;
+  const others =
+    operation === undefined
+      ? ''
+      : say`, or with ${setting('publishOn', 'outage')} to write the output without these values`;
   if (why === 'too long')
-    return say`${silent}, which is longer than ${setting('maxOutage')}. Try again at ${at}.`;
+    return say`${silent}, which is longer than ${setting('maxOutage')}. Try again at ${at}${others}.`;
   return say`${silent}, and all values that are left were sent as often as ${setting('resends')} allows. Try again at ${at} with a higher ${setting('resends')}; otherwise these values fail.`;
 }
 
@@ -223,6 +232,11 @@ function codesOf({code, detail, isMixed}: RefusalStreak): string {
 /** The warning about values refused in a row, for a run that continues. */
 export function streakWarning(operation: Operation, streak: LongRefusalStreak): string {
   return `${inARow(operation, streak)}. ${PERHAPS_ACCOUNT}`;
+}
+
+/** The warning about an operation that fails while another is answered. */
+export function downWarning(operation: Operation, code: string): string {
+  return `The service answers no ${operation} call (${code}), though it answers others. The run continues with the others, and tries ${operation} again now and then.`;
 }
 
 /** The warning about rejections, for a run that got no answer. */

@@ -38,7 +38,7 @@ function opened(more: Partial<LookupOptions> = {}) {
       },
     },
     policy: {resends: 2, cost: {throttled: 'free', rejected: 'maybe'}},
-    events: {attempted: () => {}, refused: () => {}, stopped: () => {}, closed: () => {}},
+    events: {attempted: () => {}, refused: () => {}, down: () => {}, stopped: () => {}, closed: () => {}},
     now: () => performance.now(),
     random: () => 0,
     ...more,

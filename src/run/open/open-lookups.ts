@@ -20,6 +20,7 @@ import {endpointName} from '../scope.ts';
 import type {RunIdentity} from '../state/run-identity.ts';
 import {
   describeEndOfCalls,
+  downWarning,
   makeCallsStop,
   makeErrorStop,
   type RunContext,
@@ -120,6 +121,7 @@ function openExecutor(
         logAttempt(io.log, booked, row);
       },
       closed: reason => io.warn(describeEndOfCalls(makeCallsStop(reason, ledger, job.endpoint))),
+      down: (operation, code) => io.warn(downWarning(operation, code)),
       refused: (operation, streak) => {
         if (streak.isKnownToAnswer) io.warn(streakWarning(operation, streak));
       },

@@ -23,7 +23,7 @@ function playRandomNight(seed: number): void {
   const pick = <T>(...all: readonly T[]) => all[Math.floor(luck() * all.length)] as T;
   const perSecond = pick(0, 5, 50, 400);
   const rate = perSecond === 0 ? ('unlimited' as const) : {count: perSecond, perMs: 1_000};
-  const values = 20 + Math.floor(luck() * 150);
+  const few = 20 + Math.floor(luck() * 150);
   const maxCredits = luck() < 0.3 ? Math.floor(luck() * 150) : Number.POSITIVE_INFINITY;
   const publishes = luck() < 0.4;
   const latencyMs = 5 + luck() * 300;
@@ -31,7 +31,7 @@ function playRandomNight(seed: number): void {
   const share = {throttled: some(), failed: some(), rejected: luck() * 0.1};
   const from = luck() * 5_000;
   const to = luck() < 0.3 ? from + luck() * 60_000 : from;
-  const closesAt = luck() < 0.1 ? luck() * 20_000 : undefined;
+  const endsAt = luck() < 0.1 ? luck() * 20_000 : undefined;
   const claimed = luck() < 0.2 ? luck() * 0.5 : 0;
   const hasTwo = luck() < 0.3;
   let charged = 0;
@@ -41,7 +41,14 @@ function playRandomNight(seed: number): void {
   };
   const resends = pick(0, 1, 2, 4);
   const doubts = new Map<number, number>();
-  const attemptAt = (t: number, random: () => number): Attempt => {
+  // One operation is down for a while, or to the end, beside one that is answered.
+  const isHalfDown = hasTwo && luck() < 0.5;
+  const upAt = luck() < 0.5 ? luck() * 300_000 : Number.POSITIVE_INFINITY;
+  const operationOf = (value: number) => (hasTwo && value % (isHalfDown ? 2 : 3) === 0 ? 'email' : 'ip');
+  const values = isHalfDown ? 3 * few : few;
+  const closesAt = isHalfDown && luck() < 0.5 ? luck() * 10_000 : endsAt;
+  const attemptAt = (t: number, value: number, random: () => number): Attempt => {
+    if (isHalfDown && t < upAt && operationOf(value) === 'email') return charge(broken);
     if (t > from && t < to) return random() < 0.5 ? unsent : charge(random() < 0.5 ? broken : reset);
     const x = random();
     if (x < share.throttled) return busy(random() < 0.5 ? 0 : random() * 3_000, random() < 0.5 ? 503 : 429);
@@ -50,14 +57,14 @@ function playRandomNight(seed: number): void {
   };
   const options: PlayOptions = {
     ...{rate, values, latencyMs, maxCredits, seed, maxOutageMs: 120_000, claimed},
-    operationOf: value => (hasTwo && value % 3 === 0 ? 'email' : 'ip'),
+    operationOf,
     ...(publishes ? {publishOn: ['budget', 'outage']} : {}),
     ...(closesAt === undefined ? {} : {closesAt}),
     policy: {resends, cost: {throttled: 'free', rejected: 'maybe'} as never},
     check: moment => checkMoment(moment, perSecond, maxCredits),
   };
   const played = play(options, ({t, value, random}) => {
-    const attempt = attemptAt(t, random);
+    const attempt = attemptAt(t, value, random);
     if (attempt.kind === 'ambiguous') doubts.set(value, (doubts.get(value) ?? 0) + 1);
     return {attempt, ms: latencyMs * (0.5 + random())};
   });
@@ -72,7 +79,8 @@ function must(holds: boolean, promise: string): void {
 
 function checkMoment({desk, out, now, sent}: Moment, perSecond: number, maxCredits: number): void {
   const [lane] = desk.lanes;
-  const queues = [desk.held, desk.backingOff, desk.claimed, lane?.waiting ?? []];
+  const parked = [...desk.parked.values()].flat();
+  const queues = [desk.held, desk.backingOff, desk.claimed, lane?.waiting ?? [], parked];
   const places = queues.reduce((sum, {length}) => sum + length, desk.inFlight.size);
   must(places === desk.open.size, `${desk.open.size} values are open, ${places} have a place`);
   must(lane?.inFlight === desk.inFlight.size, 'a lane counts other calls in flight than the desk');
