@@ -1,3 +1,4 @@
+import {Readable} from 'node:stream';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {types} from 'node:util';
 import {describeMissingColumn, objectHasColumn, requireColumn} from '../columns/targets.ts';
@@ -17,6 +18,7 @@ const GROUP_ROWS = 256;
 export class ProgramRowsSource {
   /** Limits the time for rows in one turn of the event loop. The consumer of results uses the same object. */
   readonly turns = new Turns();
+  readonly #rows: unknown;
   readonly #list: readonly unknown[] | undefined;
   readonly #isAsync: boolean;
   readonly #iterator: Iterator<unknown> | AsyncIterator<unknown>;
@@ -30,6 +32,7 @@ export class ProgramRowsSource {
   /** @throws {UsageError} if a program without types gives something else than rows, such as a promise of them. */
   constructor(rows: Iterable<unknown> | AsyncIterable<unknown>) {
     demandIterable(rows);
+    this.#rows = rows;
     this.#list = Array.isArray(rows) ? rows : undefined;
     this.#isAsync = Symbol.asyncIterator in rows;
     this.#iterator = Symbol.asyncIterator in rows ? rows[Symbol.asyncIterator]() : rows[Symbol.iterator]();
@@ -88,6 +91,8 @@ export class ProgramRowsSource {
   close(): void {
     if (this.#ended) return;
     this.#ended = true;
+    // The iterator of a stream would end it only after its next row.
+    if (this.#rows instanceof Readable) this.#rows.destroy();
     // Does not wait for the iterator's end, which may never come. Its errors no longer matter.
     Promise.resolve()
       .then(() => this.#iterator.return?.())

@@ -1,6 +1,7 @@
 import {getEventListeners} from 'node:events';
 import {mkdirSync, readdirSync, readFileSync, rmSync} from 'node:fs';
 import {join} from 'node:path';
+import {PassThrough} from 'node:stream';
 import {setTimeout} from 'node:timers/promises';
 import {pino} from 'pino';
 import {expect, onTestFinished, test, vi} from 'vitest';
@@ -145,6 +146,14 @@ it('each row of a live source is asked for as it comes; an idle one ends at once
   expect(error).toMatchObject({name: 'AbortError', code: 'aborted', cause: reason});
   expect(out).toEqual(['192.0.2.1']);
   next.letGo();
+});
+
+it('a stream whose rows are left is destroyed, also while it has none', async ({program}) => {
+  const live = new PassThrough({objectMode: true});
+  live.write({ip: '192.0.2.1'});
+  const source: AsyncIterable<{ip: string}> = live;
+  for await (const _ of enrich(source, settings, program.options)) break;
+  expect(live.destroyed).toBe(true);
 });
 
 it('graceMs says how long calls in flight get on abort and on break; then they are maybe spent', async () => {
@@ -346,6 +355,8 @@ it('an error that a row throws when it is read comes after the rows before it', 
     expect(error).toBe(own);
     expect(out.map(({ip}) => ip)).toEqual([address(2)]);
   }
+  // The rows behind them cost nothing.
+  expect(program.api.ledger.calls).toBe(3);
 });
 
 it('a row that is too large, or no object, is a result with its index', async ({program}) => {
