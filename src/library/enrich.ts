@@ -64,9 +64,9 @@ export function enrich<Row extends object, const S extends EnrichSettings<Row>>(
 /**
  * {@link enrich} as a stream in object mode, which takes rows and gives enriched rows. After the last row it emits
  * `summary` with the run's {@link Summary}. Destroying the stream ends the run. An aborted signal destroys the
- * stream.
+ * stream at once, with an {@link AbortError} that has no summary.
  *
- * @throws {BulkEnrichError} for a wrong option. The errors of {@link enrich} are those of the stream.
+ * @throws {BulkEnrichError} for a wrong option. The stream has the other errors of {@link enrich}.
  */
 export function enrichStream<const S extends EnrichSettings<object>>(
   settings: OnlyKnown<S, EnrichSettings<object>>,
