@@ -15,7 +15,7 @@ type Sent = Readonly<Record<string, string>>;
 
 /** Forms that are remembered: a thousand calls with two each. A proxy that mixes answers up has few of them at hand. */
 const REMEMBERED = 2_000;
-/** Answers of other calls in a row that are no chance. */
+/** Answers of other calls in a row, of one operation, that are no chance. */
 const MIXED_UP = 3;
 /** Digits at the end of a phone number that a new area or mobile code leaves as they are. */
 const SUBSCRIBER_DIGITS = 7;

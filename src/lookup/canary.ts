@@ -50,7 +50,8 @@ export interface FailureStreak {
  * If the operation was answered before, only a long streak ends the run. In a nightly run that knows all good
  * values, the only calls are for values that the service rejects.
  *
- * Counts refused values whatever their codes: a service may have a code for every value.
+ * A value is refused by a rejection, or by an answer that can't be used. Counts refused values whatever their codes: a
+ * service may have a code for every value.
  */
 export interface Canary {
   /** The ledger's, so that a kill divides no streak. */

@@ -62,6 +62,7 @@ export function chargeKindOfAttempt(attempt: Attempt, cost: Cost): ChargeKind {
     case 'rejected':
       return attempt.status >= 400 ? cost.rejected : 'spent';
     case 'fatal':
+      if (attempt.reason === 'mixed_answers') return 'spent';
       // No status: nothing was sent. 4xx: the account has no access or credits, so nothing is charged. Any other
       // status may be charged.
       return attempt.status === undefined || (attempt.status >= 400 && attempt.status < 500)

@@ -100,6 +100,7 @@ describe('an answer about another value', () => {
     const {code, calls, summary, stderr} = await nights.run(0, values(0, 50), make());
     expect([code, calls, summary.reason]).toEqual([2, 4, 'mixed_answers']);
     expect(stderr).toMatch(/answers of other calls/);
+    expect(summary.credits).toMatchObject({spent: 4, maybe_spent: 0});
     expect(await nights.stored()).toBe(1);
     expect(nights.api.ledger.connections).toBe(3);
     expect(await nights.run(0, values(0, 50))).toMatchObject({code: 0, calls: 49});
