@@ -179,16 +179,26 @@ describe('a refusal', () => {
     ({value}) =>
       value === 'u1@example.com' ? reply.error(status, code) : undefined;
 
-  test('is the value’s after a second run half a day later, and --force asks again', async () => {
-    await using nights = await openNights();
-    const odd = refusing('mailbox_unknown');
-    for (const [hour, ended, called, ...flags] of [
+  /** Runs at these hours: the exit code of each, its calls, its flags. */
+  const NIGHTS: Readonly<Record<string, readonly (readonly [number, number, number, ...string[]])[]>> = {
+    'half a day after the first': [
       [0, 3, 4],
       [11, 3, 1],
-      [24, 0, 1],
+      [13, 0, 1],
       [48, 0, 0],
       [72, 0, 1, '--force'],
-    ] as const) {
+    ],
+    'though the clock was ahead at first': [
+      [9_000, 3, 4],
+      [1, 3, 4],
+      [2, 3, 1],
+      [14, 0, 1],
+    ],
+  };
+  test.each(Object.entries(NIGHTS))('is the value’s after a second run %s', async (_, runs) => {
+    await using nights = await openNights();
+    const odd = refusing('mailbox_unknown');
+    for (const [hour, ended, called, ...flags] of runs) {
       const {code, calls, rows} = await nights.run(hour, values(0, 4), odd, ...flags);
       const seen = [code, calls, rows[1]?.email_error];
       expect(seen, `hour ${hour}`).toEqual([ended, called, 'mailbox_unknown']);
@@ -206,7 +216,8 @@ describe('a refusal', () => {
       );
     const each: Script = ({call}) =>
       call % 5 === 0 ? reply.error(call % 2 === 0 ? 400 : 200, codes[(call / 5) % 6] as string) : undefined;
-    expect(await nights.run(0, values(0, 25), each)).toMatchObject({code: 0, calls: 31});
+    const credits = {spent: 28, maybe_spent: 3};
+    expect(await nights.run(0, values(0, 25), each)).toMatchObject({code: 0, calls: 31, summary: {credits}});
     expect(await nights.stored()).toBe(25);
     expect(await nights.run(24, values(0, 25), each)).toMatchObject({code: 0, calls: 0});
   });
