@@ -160,7 +160,7 @@ const VALUE = /_(e_?mail|mail|mailbox|domain|mx|smtp|phone|number|line|carrier|i
 const QUOTA = /_(quotas?|credits?)_/;
 /** Words of the moment, anywhere in a code. */
 const MOMENT =
-  /_(rate_?limit|throttl|overload)|_(too_many|maintenance|try_again|retry_later|internal_(server_)?error|concurrent)_/;
+  /_(rate_?limit|throttl|overload)|_(too_many|maintenance|try_again|retry_later|internal_error|concurrent)_/;
 /** Words of the moment only beside the service, or alone. */
 const SERVICE = /_(service|server|system|gateway|backend)_/;
 const TROUBLE = /_(busy|unavailable|timeout|error)_/;

@@ -342,7 +342,8 @@ const CODES: Readonly<Record<CodeSubject, string>> = {
   value: `temporary_email internal_ip line_busy smtp_timeout mailbox_unavailable mailbox_quota_exceeded
     email_service_unavailable phone_error too_many_numbers addresses_busy invalid_token_rate_limit mx_timeout
     carrier_unavailable domain_error not_found invalid invalid_format blocked unknown_code error internal
-    request_timeout connection_busy rate limited server`,
+    request_timeout connection_busy rate limited server mail_server_error domain_rate_limit mx_server_timeout
+    smtp_server_busy phone_service_unavailable line_system_busy carrier_service_error ip_maintenance address_throttled`,
 };
 
 const spellings: readonly ((code: string) => string)[] = [
@@ -362,6 +363,6 @@ test.each(Object.keys(CODES) as CodeSubject[])('codes about the %s, in any spell
 });
 
 test('a message in words is judged by them', () => {
-  const subjects = ['Too many requests!', 'The mailbox is busy', ''].map(subjectOfCode);
-  expect(subjects).toEqual(['moment', 'value', 'value']);
+  const subjects = ['Too many requests!', 'The mailbox is busy', '', 'APIServerError'].map(subjectOfCode);
+  expect(subjects).toEqual(['moment', 'value', 'value', 'moment']);
 });
