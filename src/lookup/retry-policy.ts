@@ -96,7 +96,7 @@ export interface ConcludedAttempt {
 /** A call whose attempt has ended. */
 type CallToBook = Pick<BookedAttempt, 'operation' | 'key' | 'cost' | 'dispatch' | 'retry'> & {
   /** The value's earlier rejection with the same code. */
-  readonly earlier?: KnownAnswer['rejection'];
+  readonly earlier: KnownAnswer['rejection'];
   /** True if an answer of the operation had a field that the default rules read. */
   readonly hadSignals: (operation: Operation) => boolean;
 };

@@ -4,6 +4,7 @@ import type {BookAttempt} from '../../src/fleet/chunk-queue.ts';
 import type {Job} from '../../src/job/job.ts';
 import {checkSettings} from '../../src/job/parse.ts';
 import type {AnswerStore} from '../../src/ledger/answers/store.ts';
+import type {KnownAnswer} from '../../src/ledger/answers/validity.ts';
 import {lookupForRequest, type Outcome, TokenOccurrences} from '../../src/ledger/lookup-outcome.ts';
 import {Ledger} from '../../src/ledger/run/ledger.ts';
 import {addDoubt, newEntry, noAttempts} from '../../src/ledger/run/ledger-entry.ts';
@@ -34,12 +35,21 @@ interface Meanwhile {
   readonly isCountedAnew?: boolean;
   readonly dispatch?: number;
   readonly settled?: Outcome;
+  /** The value's refusal of an earlier night. */
+  readonly rejection?: KnownAnswer['rejection'];
 }
 
 /** The ledger's entry of a value whose call the killed session sent and this session found with the fleet. */
 async function collected(
   found: {readonly ask: Parameters<BookAttempt>[0]; readonly attempt: Parameters<BookAttempt>[1]},
-  {isDoubtful = false, isLaterRow = false, isCountedAnew = false, dispatch = 2, settled}: Meanwhile = {},
+  {
+    isDoubtful = false,
+    isLaterRow = false,
+    isCountedAnew = false,
+    dispatch = 2,
+    settled,
+    rejection,
+  }: Meanwhile = {},
 ) {
   const path = within(`${sessions++}.db`);
   const open = () => new Ledger(path, {scope: 'here'});
@@ -78,7 +88,10 @@ async function collected(
   const ledger = open();
   if (isCountedAnew) ledger.beginCount({});
   const stored: unknown[] = [];
-  const store = whole<AnswerStore>({put: ({outcome}) => void stored.push(outcome)});
+  const store = whole<AnswerStore>({
+    put: ({outcome}) => void stored.push(outcome),
+    find: () => new Map(rejection && [[key, whole<KnownAnswer>({rejection})]]),
+  });
   const fleet = {collect: async (book: BookAttempt) => book(found.ask, found.attempt)};
   const newAnswers = new NewAnswers(() => [{is_vpn: false}]);
   await bookCollected(fleet, run, {ledger, store, newAnswers});
@@ -146,6 +159,19 @@ describe('a call that the fleet finished for a killed session', () => {
   test('is not stored if it was rejected, since the account may be the cause', async () => {
     const outcome = {status: 'failed', error: 'odd_value'};
     expect(await collected({ask: ip, attempt: refused})).toMatchObject({outcome, stored: []});
+  });
+
+  test.each([
+    [
+      'is stored if a rejection of an earlier night is old enough',
+      true,
+      {rejected: 'twice', boughtAt: 1_000},
+    ],
+    ['leaves a younger one as it is', false, {rejected: 'once', boughtAt: 7}],
+  ])('that was rejected %s', async (_, confirms, outcome) => {
+    const rejection = {error: 'odd_value', boughtAt: 7, confirms};
+    const booked = await collected({ask: ip, attempt: refused}, {rejection});
+    expect(booked).toMatchObject({outcome, stored: confirms ? [outcome] : []});
   });
 
   test('is not the outcome of a value that a later session sent again', async () => {

@@ -11,7 +11,12 @@ import {type BookedAttempt, type LedgerEntry, removeInterruptedCall} from '../..
 import {hasOperationAnswer, totalSpending} from '../../ledger/run/tally.ts';
 import type {Dispatcher} from '../../lookup/call.ts';
 import {Executor} from '../../lookup/executor.ts';
-import {answerToKeep, concludeAttempt, historyAfterAttempt} from '../../lookup/retry-policy.ts';
+import {
+  answerToKeep,
+  concludeAttempt,
+  historyAfterAttempt,
+  repeatedRejection,
+} from '../../lookup/retry-policy.ts';
 import type {Operation} from '../../operations/table.ts';
 import {say, setting} from '../../sentence.ts';
 import {COMPARED_ANSWERS, NewAnswers} from '../counts/new-answers.ts';
@@ -191,7 +196,9 @@ export async function bookCollected(
     // Skips an attempt that was lost. Also skips an attempt after which a later session sent the value again.
     if (known === undefined || (attempt.kind === 'ambiguous' && attempt.lost === true)) return;
     const history = historyAfterAttempt(removeInterruptedCall(known.history), attempt, settings);
-    const call = {operation, key: known.key, cost, dispatch, retry: false, hadSignals};
+    const {key} = known;
+    const earlier = repeatedRejection(store.find([key], operation)?.get(key), attempt);
+    const call = {operation, key, cost, dispatch, retry: false, earlier, hadSignals};
     const {booked} = concludeAttempt(call, attempt, history, settings, 'value');
     logAttempt(io.log, booked, undefined);
     ledger.bookLate(known, booked);
