@@ -74,6 +74,14 @@ const CASES: Readonly<Record<string, readonly [Partial<RunOutcome>, job?: object
   'repairs, and refusals that are kept': [of({repairs, lookups: email({failed: 103, rejected: 3})})],
   'more codes than are shown': [of({errors: codes})],
   'one more code than usual': [of({errors: codes.slice(0, 6)})],
+  'a code that the service has, too': [
+    of({
+      errors: [
+        {code: 'ip.internal_error', count: 2, rows: [1, 2], service: true},
+        {code: 'ip.internal_error', count: 1, rows: [3]},
+      ],
+    }),
+  ],
   complete: [COMPLETE],
   'a stream': [{}, STREAM],
   'failed lookups, without a store': [of(failed), UNSTORED],

@@ -77,6 +77,12 @@ const CASES: Readonly<Record<string, Partial<Summary>>> = {
     calls: {...calls, by_status: {200: 9, 204: 1, 301: 2}, by_error: {}, oddities: ['Odd.']},
     store: {trouble: 'SQLITE_BUSY', not_looked_up: 5, perhaps_paid_again: 3, not_stored: 2},
   },
+  'a code that the service has, too': {
+    errors: [
+      {code: 'ip.internal_error', count: 2, rows: [1, 2], service: true},
+      {code: 'ip.internal_error', count: 1, rows: [3]},
+    ],
+  },
   'values that were refused in a row': {reason: 'refused_in_a_row', lookups: {ip: refused}},
   'many codes, of which some rows are not named': {
     errors: Array.from({length: 23}, (_, n) => ({

@@ -30,6 +30,15 @@ test.each([
   },
 );
 
+test('refusals of the moment in a row, and then answers, are no word about the account', async () => {
+  await using stage = await openStage({list: ips(1)});
+  await stage.run(nightly);
+  stage.write('list.csv', ips(16));
+  stage.api.setScript(({attempt}) => (attempt === 1 ? reply.error(200, 'rate_limit') : undefined));
+  const {code, summary, warnings} = await stage.run(nightly);
+  expect([code, warnings, summary?.lookups.ip?.refused_in_a_row]).toEqual([0, [], 0]);
+});
+
 test('codes that repeat the values are in no summary, and in no history', async () => {
   await using stage = await openStage({list: ips(5)});
   await stage.run(nightly);

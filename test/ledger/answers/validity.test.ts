@@ -112,4 +112,10 @@ describe('of an answer and a rejection of one value', () => {
     const known = chooseBestAnswer({operation: 'ip', key}, [once], judgeOf(term, hours * 3_600_000));
     expect([known?.rejection?.confirms, isUsable(known)]).toEqual([confirms, false]);
   });
+
+  test('a run that began earlier confirms none, however late it asks', () => {
+    const once = {...rejection(0), rejected: 'once'} as const;
+    const [now, since] = [200, 11].map(hours => hours * 3_600_000) as [number, number];
+    expect(judgeOf(term, now, since)({operation: 'ip', key}, once)).toBe('early');
+  });
 });

@@ -64,6 +64,26 @@ test('of each error code the first ten rows are named, and all are counted', () 
   expect(counters.rows).toEqual({written: 0, rejected: 12, ok: 0, with_errors: 0});
 });
 
+test('a code of this program and the same word of the service are two', () => {
+  const error = 'internal_error';
+  const service = ['once', 'twice'].map(
+    rejected => ({status: 'failed', error, rejected, boughtAt: 1}) as CellResult,
+  );
+  const results: CellResult[] = [
+    {status: 'failed', error},
+    ...service,
+    {status: 'failed', error, said: 'service'},
+    {status: 'failed', error: 'bad_response', rejected: 'twice', boughtAt: 1},
+  ];
+  const counters = countsOf(results.map(result => [result]));
+  expect(listErrors(counters.errors)).toEqual([
+    {code: 'ip.internal_error', count: 3, rows: [2, 3, 4], service: true},
+    {code: 'ip.internal_error', count: 1, rows: [1]},
+    {code: 'ip.bad_response', count: 1, rows: [5]},
+  ]);
+  expect([counters.rejected.ip, counters.refused]).toEqual([2, 2]);
+});
+
 test('the first hundred rows of high risk are named, and all are counted', () => {
   const rows = Array.from({length: 240}, (_, n) => ({risk: scored(70, n % 2 === 1 ? 'high' : 'low')}));
   const {levels, highRows} = countsOf(rows).risk;
