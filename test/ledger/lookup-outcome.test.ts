@@ -1,5 +1,6 @@
 import {expect, test} from 'vitest';
 import type {Outcome} from '../../src/ledger/lookup-outcome.ts';
+import {failureOf, newEntry} from '../../src/ledger/run/ledger-entry.ts';
 
 test('a bought outcome has its time, and one without a time is not an answer', () => {
   const outcomes: Outcome[] = [
@@ -14,4 +15,16 @@ test('a bought outcome has its time, and one without a time is not an answer', (
     {status: 'failed', error: 'odd', boughtAt: 1_000},
   ];
   expect(outcomes.slice(0, 3).map(({boughtAt}) => boughtAt)).toEqual([1_000, 1_000, undefined]);
+});
+
+test('a rejection for which the account may be the reason stays the service’s word', () => {
+  const of = (error: string) =>
+    failureOf({
+      ...newEntry({operation: 'ip', key: 'key'}),
+      outcome: {status: 'failed', error, rejected: 'once', boughtAt: 1_000},
+    });
+  expect(['odd', 'bad_response'].map(of)).toEqual([
+    {status: 'failed', error: 'odd', said: 'service'},
+    {status: 'failed', error: 'bad_response'},
+  ]);
 });
