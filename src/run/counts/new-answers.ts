@@ -76,7 +76,7 @@ export class NewAnswers {
     for (const name of unknownFields) countServiceName(counts.unknown, name);
   }
 
-  /** True if an answer of the operation, of this session or an earlier run, had a field that the default rules read. */
+  /** True if an answer of the operation, of this run or an earlier one, had a field that the default rules read. */
   hadSignals(operation: Operation): boolean {
     const hasSignals = (data: unknown) => !lacksSignals(operation, data);
     return this.#counts[operation].withSignals > 0 || this.#earlier(operation).some(hasSignals);
