@@ -64,7 +64,12 @@ const WRONG = [
   ["createClient({baseUrl: 'b', apiKey: 'k', onUnasked() {}})", "'onUnasked' does not exist"],
   ["createClient({baseUrl: 'b', apiKey: 'k'}, () => {})", 'Expected 1 arguments, but got 2'],
   ["client.send('ip', {pi: '192.0.2.1'})", "'pi' does not exist"],
+  ["client.send('verify', {token: 't', action_id: 'a', emial: 'e'})", "'emial' does not exist"],
+  ["client.send('email', {email: 'e'}, {timeout: 5})", "'timeout' does not exist"],
   ["client.answer('verify', {token: 't', actionId: 'a'})", "'actionId' does not exist"],
+  ["client.verify({token: 't', actionId: 'a', phone: 'p'})", "'phone' does not exist"],
+  ["client.ip('192.0.2.1', {signl: AbortSignal.abort()})", "'signl' does not exist"],
+  ["(await client.phone('+442079460018')).carier", "Did you mean 'carrier'?"],
   ["(await client.answer('ip', {ip: '192.0.2.1'})).data.contry", "Did you mean 'country'?"],
   ['new BulkEnrichError().remedy', "'remedy' does not exist"],
 ] as const;

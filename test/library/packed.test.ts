@@ -8,6 +8,7 @@ afterAll(() => sandbox[Symbol.dispose]());
 
 /** A service that notes its calls and holds its answers while it is told to, and short names for what programs write. */
 const BEGIN = `
+import {getEventListeners} from 'node:events';
 import {createServer} from 'node:http';
 import {setTimeout as delay} from 'node:timers/promises';
 import {BulkEnrichError, createClient, enrich, enrichStream, runJob} from 'bulk-enrich';
@@ -214,6 +215,7 @@ true
      process.on('warning', ({message}) => say(message));
      const all = createClient({baseUrl, apiKey: 'k'});
      await Promise.all(list(30).map(({ip}) => all.answer('ip', {ip}, {signal})));
+     say(getEventListeners(signal, 'abort').length);
      client.close();
      all.close();`,
     `DE ["bulk-enrich/1.0.0"]
@@ -223,6 +225,7 @@ timeout_invalid
 signal: expected an AbortSignal. There is no option "timeout". Did you mean "timeoutMs"?
 There is no option "pi". Did you mean "ip"? There is no option "emial". Did you mean "email"?
 ambiguous aborted 2
+0
 `,
   ],
   [
