@@ -90,12 +90,13 @@ function formOf({as}: Echo, value: string): string {
   return as === 'domain' ? ascii : text.slice(0, at + 1) + ascii;
 }
 
-/** True if a list may have both for one value: mailboxes with a tag, domains of one provider, renumbered phones. */
-function areSpellings({as}: Echo, one: string, other: string): boolean {
-  if (as === 'digits') return one.slice(-SUBSCRIBER_DIGITS) === other.slice(-SUBSCRIBER_DIGITS);
+/** True if a service may say this for its own value: a mailbox without its tag, a provider's other domain, a renumbered phone. */
+function areSpellings({as}: Echo, said: string, own: string): boolean {
+  if (as === 'digits') return said.slice(-SUBSCRIBER_DIGITS) === own.slice(-SUBSCRIBER_DIGITS);
   if (as === 'text') return false;
-  const [[name, domain], [otherName, otherDomain]] = [partsOf(one), partsOf(other)];
-  return name === otherName && (domain === otherDomain || areOfOneProvider(domain, otherDomain));
+  const [[name, domain], [ownName, ownDomain]] = [partsOf(said), partsOf(own)];
+  if (name !== ownName) return false;
+  return domain === ownDomain || ownDomain.endsWith(`.${domain}`) || areOfOneProvider(domain, ownDomain);
 }
 
 /** The local part without tag and punctuation, and the domain. Of a domain alone, the local part is empty. */

@@ -280,6 +280,8 @@ describe('an answer', () => {
     ['the number with a new area code', 'phone', {phone: one}, {phone: renumbered}, 'answered'],
     ['the address without a tag', 'email', {email: 'a+n@example.com'}, {email: a}, 'answered'],
     ['the address without a dot', 'email', {email: '.a@example.com'}, {email: a}, 'answered'],
+    ['the domain above its own', 'email', {email: 'a@mail.example.com'}, {email: a}, 'answered'],
+    ['the domain below its own', 'email', {email: a}, {email: 'a@mail.example.com'}, MIXED],
     ['the provider’s other domain', 'email', {email: 'x-01@gmx.net'}, {email: 'x-01@gmx.de'}, 'answered'],
   ])('that repeats %s, which another call sent', (_, operation, sent, repeated, expected) => {
     const [found] = attemptsOf([
