@@ -92,7 +92,7 @@ function readAnswer(
   const data = successData(operation, json);
   if (data === undefined) return unreadable(`not a success response of ${operations[operation].path}`);
   if (nestsTooDeep(data)) return unreadable('nested too deep');
-  const answer = hideValue(toAnswer(operation, data, isMarked), sent);
+  const answer = toAnswer(operation, data, isMarked, sent);
   const echoed = values.echoIn(operation, answer.data, sent);
   if (echoed === 'other') {
     response.connection?.destroy();
@@ -124,9 +124,17 @@ function nothingKnown(
   return `${lacking}${told(unknownFields, 'unknown:')}${told(wrongTypes, 'of a wrong type:')}`;
 }
 
-/** Reads an answer by its field types. `exact` is its full text, only if `data` lacks a part of it. */
-function toAnswer(operation: Operation, given: Readonly<Record<string, unknown>>, isMarked: boolean) {
-  const {kept, data, unknownFields, wrongTypes} = readAnswerFields(fieldTypes[operation], given, isMarked);
+/** Reads an answer by its field types, without names that repeat the value. `exact`: its full text, if `data` lacks a part. */
+function toAnswer(
+  operation: Operation,
+  given: Readonly<Record<string, unknown>>,
+  isMarked: boolean,
+  sent: Readonly<Record<string, string>>,
+) {
+  const {kept, data, wrongTypes, ...read} = readAnswerFields(fieldTypes[operation], given, isMarked);
+  const unknownFields = read.unknownFields.map(name =>
+    repeatsSentValue(name, sent) ? REDACTED_FIELD_NAME : name,
+  );
   if (data === given && !isMarked) return {data, unknownFields, wrongTypes};
   const [marked, used] = [JSON.stringify(kept), JSON.stringify(data)];
   const exact = unmarkNumbers(marked);
@@ -178,19 +186,6 @@ export function subjectOfCode(code: string): CodeSubject {
   if (QUOTA.test(words)) return 'quota';
   const isTrouble = SERVICE.test(words) && TROUBLE.test(words);
   return isTrouble || MOMENT.test(words) || ALONE.test(words) ? 'moment' : 'value';
-}
-
-function hideValue<T extends {readonly unknownFields: readonly string[]}>(
-  answer: T,
-  sent: Readonly<Record<string, string>>,
-): T {
-  if (answer.unknownFields.length === 0) return answer;
-  return {
-    ...answer,
-    unknownFields: answer.unknownFields.map(name =>
-      repeatsSentValue(name, sent) ? REDACTED_FIELD_NAME : name,
-    ),
-  };
 }
 
 /** Parses a body, with marks on numbers that would lose digits. `json` is undefined if it is not JSON. */

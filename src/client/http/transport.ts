@@ -227,7 +227,7 @@ function readBody(
   if (problem !== undefined) return {body: undefined, problem, ...head};
   const [first] = chunks;
   const whole = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
-  const body = decodeContent(whole, response.headers['content-encoding'], maxBytes);
+  const body = decodeContent(whole, response.headers['content-encoding'] ?? '', maxBytes);
   return typeof body === 'string' ? {body, ...head} : {body: undefined, ...body, ...head};
 }
 
@@ -254,12 +254,15 @@ const utf8 = new TextDecoder('utf-8', {fatal: true});
 /** A body's text, or why it can't be read. If a server compresses it unasked, `maxOutputLength` limits each size. */
 function decodeContent(
   body: Buffer,
-  encoding: string | undefined,
+  encoding: string,
   maxOutputLength: number,
 ): string | {readonly problem: string} {
   let bytes = body;
   try {
-    for (const coding of codingsOf(encoding).reverse()) {
+    for (const coding of encoding
+      .toLowerCase()
+      .split(/\s*,\s*/)
+      .reverse()) {
       if (coding === '' || coding === 'identity') continue;
       const decode = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined;
       if (decode === undefined) return {problem: 'the body’s Content-Encoding is not supported'};
@@ -269,8 +272,4 @@ function decodeContent(
   } catch {
     return {problem: 'the body can’t be decoded, or is too large once it is'};
   }
-}
-
-function codingsOf(encoding: string | undefined): string[] {
-  return encoding === undefined ? [] : encoding.split(',').map(coding => coding.trim().toLowerCase());
 }
