@@ -185,7 +185,8 @@ export function stopCalls(desk: Desk, reason: StopReason | undefined, out: Effec
     reason.kind !== 'error'
   )
     return;
-  if (reason?.kind === 'outage' && desk.options.publishOn.includes('outage')) {
+  const isOutage = reason?.kind === 'outage' || (reason?.kind === 'refused' && reason.streak.moment);
+  if (isOutage && desk.options.publishOn.includes('outage')) {
     desk.refusal = {kind: 'skip', reason: 'outage'};
     out.notices.push({kind: 'closed', reason});
     return;

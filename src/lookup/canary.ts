@@ -150,13 +150,15 @@ export function learnCanary(
   if (wasStreak || !values.has(value)) refused.count += 1;
   if (!wasStreak) values.add(value);
   refused.credentials &&= isForbidden;
-  refused.quota &&= attempt.kind === 'rejected' && attempt.about === 'quota';
+  const about = attempt.kind === 'rejected' ? attempt.about : 'value';
+  refused.quota &&= about === 'quota';
+  refused.moment &&= about === 'moment';
   refused.isMixed ||= refused.code !== '' && refused.code !== code;
   refused.code = code;
   refused.detail = attempt.kind === 'unreadable' ? attempt.detail : undefined;
   if (refused.count < enough) return undefined;
   // A refusal of the moment may stop the run, but it shows no fault of the account: its value is sent again.
-  const isOfMoment = attempt.kind === 'rejected' && attempt.about === 'moment';
+  const isOfMoment = about === 'moment';
   if (!isOfMoment) tally.longestStreak = Math.max(tally.longestStreak, refused.count);
   const isNew = !canary.isTold && !isOfMoment;
   canary.isTold ||= isNew;

@@ -53,7 +53,7 @@ export function endOfCompletedRun(counters: Counters, tally: Tally, storesReject
   const refusals = operationNames.map(name => tally.refusals[name].refused);
   if (refusals.some(each => isKeyForbidden(each)))
     return {status: 'partial', exitCode: exitCodes.credentials, reason: 'credentials'};
-  const hasSpoken = hasAnswers(counters) || refusals.some(({count}) => count > 0);
+  const hasSpoken = hasAnswers(counters) || refusals.some(({count, moment}) => count > 0 && !moment);
   const exitCode = (hasSpoken ? undefined : withoutAnswers[gap]) ?? exitCodes.incomplete;
   return {status: 'partial', exitCode, reason: gap};
 }

@@ -206,6 +206,10 @@ function refused(
       ...{status: 'interrupted', forgetsFailures: true, reason: 'credits', exitCode: exitCodes.credits},
       message: say`${rejected}: the account's quota or credits are used up, and nothing more was sent. ${again}`,
     };
+  if (streak.moment) {
+    const message = say`${rejected}: the service has trouble that passes, and nothing more was sent. Wait some minutes. ${again}`;
+    return {...interrupted('outage', exitCodes.temporary, message), forgetsFailures: true};
+  }
   if (credentials && code === INVALID_TOKEN_CODE)
     return stopped(
       'credentials',

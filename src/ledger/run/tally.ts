@@ -22,10 +22,20 @@ export interface RefusalStreak {
   credentials: boolean;
   /** True if the codes of all these refusals say that the account's quota or credits are used up. */
   quota: boolean;
+  /** True if the codes of all these refusals name a trouble of the service that passes. */
+  moment: boolean;
 }
 
 export function zeroRefusalStreak(): RefusalStreak {
-  return {count: 0, code: '', detail: undefined, isMixed: false, credentials: true, quota: true};
+  return {
+    count: 0,
+    code: '',
+    detail: undefined,
+    isMixed: false,
+    credentials: true,
+    quota: true,
+    moment: true,
+  };
 }
 
 export interface StreakTally {
