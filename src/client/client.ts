@@ -41,13 +41,13 @@ export interface ClientOptions extends ClientLimits {
 /** Options of all calls, whatever the operation and the endpoint. */
 export interface ClientLimits {
   /** Maximum time of one call in milliseconds: 1 to 3,600,000 (an hour), 30,000 by default. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Maximum connections. Further calls wait for one. Unlimited by default. */
-  readonly maxConnections?: number;
+  readonly maxConnections?: number | undefined;
   /** Maximum bytes of one response's decoded body; 1 MiB by default. */
-  readonly maxBodyBytes?: number;
+  readonly maxBodyBytes?: number | undefined;
   /** @internal Called each time a connection is closed because the service sent bytes that no call asked for. */
-  readonly onUnasked?: () => void;
+  readonly onUnasked?: (() => void) | undefined;
 }
 
 /** A request's fields without the key. */

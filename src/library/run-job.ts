@@ -48,23 +48,23 @@ export function stopOnAbort(stopper: Stopper, signal: AbortSignal | undefined): 
 /** An error that one of these functions throws ends the run, and comes out of it. */
 export interface RunJobOptions {
   /** Variables for endpoint, key and directories; `process.env` by default. */
-  readonly env?: Env;
+  readonly env?: Env | undefined;
   /** Stops the run with its state saved, like SIGINT. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * Milliseconds that calls in flight have to finish when the run stops; 5,000 by default. Calls without an answer
    * by then count as maybe spent; with 0, all in flight do.
    */
-  readonly graceMs?: number;
+  readonly graceMs?: number | undefined;
   /**
    * Receives warnings while the run is under way. By default they are warnings of the process, of the type
    * `BulkEnrichWarning`: each kind once.
    */
-  readonly onWarning?: (sentence: string) => void;
+  readonly onWarning?: ((sentence: string) => void) | undefined;
   /** Receives the run's figures: at most four times a second, and at its end. */
-  readonly onProgress?: (progress: Progress) => void;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Receives the log: a pino log, or `console`. Without `isLevelEnabled` it gets no log of single lookups. */
-  readonly log?: Omit<EventLog, 'isLevelEnabled'> & Partial<EventLog>;
+  readonly log?: (Omit<EventLog, 'isLevelEnabled'> & Partial<EventLog>) | undefined;
 }
 
 export interface Progress {

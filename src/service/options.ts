@@ -23,31 +23,31 @@ import type {PracticeOptions} from './http/practice.ts';
 /** Options of the embedded service. */
 export interface ServiceOptions extends PracticeOptions {
   /** The port to listen on. 0, the default, takes any free port. */
-  port?: number;
+  port?: number | undefined;
   /** The address to listen on; by default only this machine. */
-  host?: string;
+  host?: string | undefined;
   /** The accepted key; generated if left out. */
-  apiKey?: string;
+  apiKey?: string | undefined;
   /** Credits at the start; unlimited if left out. */
-  credits?: number;
+  credits?: number | undefined;
   /** Credits per call; 1 each if left out. */
-  costs?: Partial<Record<Operation, number>>;
+  costs?: Partial<Record<Operation, number>> | undefined;
   /** Answer fields, by operation and value. They are added to the fields from open data, or replace them. */
-  answers?: GivenAnswers;
+  answers?: GivenAnswers | undefined;
   /** NDJSON file of the sessions that `/verify` knows. */
-  sessionsFile?: string;
+  sessionsFile?: string | undefined;
   /** YAML or JSON file of rules for verdicts, instead of the built-in ones. */
-  rulesFile?: string;
+  rulesFile?: string | undefined;
   /** Maximum connections at a time, 4,096 if left out. Further connections are closed immediately. */
-  maxConnections?: number;
+  maxConnections?: number | undefined;
   /**
    * True, the default, to serve the pages: `/openapi.json`, `/_ledger`, `/_sources`, `/_schemas`. They need no key.
    */
-  pages?: boolean;
+  pages?: boolean | undefined;
   /** Milliseconds within which a whole request must arrive; 30,000 by default. */
-  requestTimeoutMs?: number;
+  requestTimeoutMs?: number | undefined;
   /** Receives the service's events. They never hold a key or a value of a call. */
-  log?: (event: string, fields: Record<string, unknown>) => void;
+  log?: ((event: string, fields: Record<string, unknown>) => void) | undefined;
 }
 
 const credits = between(0, Number.MAX_SAFE_INTEGER);

@@ -52,6 +52,11 @@ export const spent = end.done ? end.value.credits.spent : end.value.enrichment.i
 export const costOf = (error: BulkEnrichError) => error.summary?.credits.spent;
 export const data = await alone({baseUrl: service.url, apiKey: service.apiKey}).phone('+442079460018');
 export const carrier: string | undefined = data.carrier;
+export const patient = (ms: number | undefined, signal: AbortSignal | undefined) => [
+  createClient({baseUrl: 'b', apiKey: 'k', timeoutMs: ms, maxConnections: ms, maxBodyBytes: ms}),
+  runJob({input: 'list.csv'}, {graceMs: ms, signal, onWarning: undefined, onProgress: undefined, log: undefined}),
+  startService({port: ms, credits: ms, maxConnections: ms}),
+];
 `;
 
 /** Lines that must not compile, each with what the compiler says of it. */
