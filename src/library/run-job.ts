@@ -124,16 +124,18 @@ export function checkRunArguments(settings: unknown, options: RunJobOptions): vo
 /** With one more report at the end, four in a second. */
 const PROGRESS_EVERY_MS = 334;
 
-/** Returns a function of the program whose error ends the run: out of a timer, it would end the process. */
+/** Returns a function of the program whose error, or that of its promise, ends the run: it would end the process. */
 function endingRun<Args extends readonly unknown[]>(
   stopper: Stopper,
-  call: (...args: Args) => void,
+  call: (...args: Args) => unknown,
 ): (...args: Args) => void {
+  const end = (error: unknown) => stopper.stop(makeErrorStop(new RowsError(error)));
   return (...args) => {
     try {
-      call(...args);
+      const called = call(...args);
+      if (called instanceof Promise) called.catch(end);
     } catch (error) {
-      stopper.stop(makeErrorStop(new RowsError(error)));
+      end(error);
     }
   };
 }
@@ -153,7 +155,7 @@ export function reportProgress(
   const report = endingRun(stopper, () => {
     const spending = totalSpending(asking.ledger.spending);
     const rows = countFinishedRows(output.writer);
-    onProgress({rows, calls: spending.calls, credits: spendingInCredits(spending)});
+    return onProgress({rows, calls: spending.calls, credits: spendingInCredits(spending)});
   });
   const timer = setInterval(report, PROGRESS_EVERY_MS).unref();
   return () => {

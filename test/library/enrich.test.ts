@@ -223,6 +223,10 @@ it.each([
 it.each([
   ['onWarning', (fail: (told: unknown) => void) => ({onWarning: fail})],
   ['log', (fail: (told: unknown) => void) => ({log: {...console, info: fail}})],
+  [
+    'an async onWarning',
+    (fail: (told: unknown) => void) => ({onWarning: async (told: string) => fail(told)}),
+  ],
 ])('an error of %s ends the run out of a timer, too, and comes unchanged', async (_, more) => {
   await using program = await startProgram({script: () => reply.drop('reset', {charge: true})});
   const own = new Error('the chat is away');
