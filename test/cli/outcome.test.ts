@@ -88,6 +88,10 @@ const CASES: Readonly<Record<string, readonly [Partial<RunOutcome>, job?: object
   'failed lookups of a pipe': [of(failed), {inputs: ['-']}],
   'some of the failed were rejected': [of({...failed, lookups: email({failed: 103, rejected: 100})})],
   'all of the failed were rejected': [of({...failed, lookups: email({failed: 100, rejected: 100})})],
+  'refusals are kept for hours': [
+    of({lookups: email({failed: 103, rejected: 3})}),
+    {settings: {maxAge: {rejected: 5_400_000}}},
+  ],
   'all of the failed were rejected, and refusals are not kept': [
     of({...failed, lookups: email({failed: 100, rejected: 100})}),
     {settings: {maxAge: {rejected: 0}}},

@@ -83,10 +83,11 @@ function details(job: Job, summary: Summary, width: number): string[] {
   );
   const refused = countKeptRefusals(job, summary);
   if (refused > 0) {
-    const days = pluralize(rejectionAgeMs(settings.maxAge) / DAY_MS, 'day');
+    const keptMs = rejectionAgeMs(settings.maxAge);
+    const age = keptMs < DAY_MS ? formatDuration(keptMs) : pluralize(keptMs / DAY_MS, 'day');
     lines.push(
       breakLines(
-        `${pluralize(refused, 'lookup')} made no call, or no more: two runs got the same refusal, which is kept for ${days} (--max-age rejected=7d). --force looks up all of these again.`,
+        `${pluralize(refused, 'lookup')} made no call, or no more: two runs got the same refusal, which is kept for ${age} (--max-age rejected=7d). --force looks up all of these again.`,
       ),
     );
   }
