@@ -124,7 +124,7 @@ function describeEndpoint(endpoint: Endpoint): string {
   return `${origin}${pathname}; a key of ${apiKey.length} characters (******) from ${keyFrom}; ${action}`;
 }
 
-/** Values that nobody has: they are reserved for documentation and drama. */
+/** Values of no person: they are reserved for documentation and drama. */
 const RESERVED: Readonly<Record<Intelligence, string>> = {
   ip: '192.0.2.1',
   phone: '+442079460018',
