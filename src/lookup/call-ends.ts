@@ -64,16 +64,19 @@ export function endCall(desk: Desk, call: Call, attempt: TimestampedAttempt, out
 /** Notes what the attempt says about the account. A long streak of refusals is the account's, and no value's. */
 function learnRefusals(
   desk: Desk,
-  {operation, params}: Call,
+  {operation, params, sentAt}: Call,
   attempt: TimestampedAttempt,
   isConfirmed: boolean,
   out: Effects,
 ): void {
-  const {isAnswered, mayAllFail, random} = desk.options;
+  const {isAnswered, mayAllFail} = desk.options;
   const canary = canaryOf(desk, operation);
-  const mayBeDown = learnFailures(canary, attempt, desk.now, random);
-  if (mayBeDown && isDown(canary, desk.canaries.values()))
-    out.notices.push({kind: 'down', operation, code: canary.failures.code});
+  const {failures} = canary;
+  learnFailures(canary, attempt, sentAt, desk);
+  if (!failures.isTold && isDown(canary)) {
+    failures.isTold = true;
+    out.notices.push({kind: 'down', operation, code: failures.code});
+  }
   const value = params[operations[operation].field] ?? '';
   const known = () => isAnswered(operation);
   const streak = learnCanary(canary, attempt, value, isConfirmed, known);
@@ -200,13 +203,17 @@ function giveUpIfOverdue(desk: Desk, out: Effects): void {
   const {now, throttledSince, breaker, options} = desk;
   const outage = currentOutage(breaker);
   const why = 'too long';
-  if (outage !== undefined && now - outage.since >= options.maxOutageMs)
+  if (outage !== undefined && now - failingSince(desk, outage.since) >= options.maxOutageMs)
     giveUp(desk, {cause: outage.cause, sinceMs: outage.since, why}, out);
   else if (throttledSince !== undefined && now - throttledSince >= options.maxOutageMs)
     giveUp(desk, {cause: desk.pause?.detail ?? 'http_429', sinceMs: throttledSince, why}, out);
 }
 
-/** `waitMs`: the wait that the user is advised; by default as long as the outage, and at least {@link COME_BACK_AFTER_MS}. */
+/**
+ * Ends the calls, or those of one operation alone: if all values that are left are of one that is down, others may
+ * follow in a run that publishes. `waitMs`: the wait that the user is advised; by default as long as the outage, and at
+ * least {@link COME_BACK_AFTER_MS}.
+ */
 export function giveUp(
   desk: Desk,
   outage: Omit<Extract<StopReason, {kind: 'outage'}>, 'kind' | 'operation' | 'comeBackMs'>,
@@ -214,7 +221,21 @@ export function giveUp(
   waitMs = Math.max(desk.now - outage.sinceMs, COME_BACK_AFTER_MS),
 ): void {
   const operation = soleOperationDown(desk);
-  stopCalls(desk, {kind: 'outage', operation, ...outage, comeBackMs: desk.now + waitMs}, out);
+  if (operation !== undefined && outage.why !== 'asked' && desk.options.publishOn.includes('outage')) {
+    for (const call of takeWaiting(desk)) settle(desk, call, {kind: 'skipped', reason: 'outage'}, out);
+    desk.breaker.outage = undefined;
+    desk.breaker.failing.clear();
+    return;
+  }
+  const sinceMs = failingSince(desk, outage.sinceMs);
+  stopCalls(desk, {kind: 'outage', operation, ...outage, sinceMs, comeBackMs: desk.now + waitMs}, out);
+}
+
+/** Since when the values that are left get no answer: longer than the outage if their operation was down before. */
+function failingSince(desk: Desk, outageSince: number): number {
+  const operation = soleOperationDown(desk);
+  if (operation === undefined) return outageSince;
+  return Math.min(outageSince, canaryOf(desk, operation).failures.since);
 }
 
 /** The operation of all values that are left, if it is down; undefined if the whole service is. */
@@ -222,7 +243,7 @@ function soleOperationDown({open, canaries}: Desk): Operation | undefined {
   const [first, ...others] = new Set(Array.from(open.values(), ({operation}) => operation));
   if (first === undefined || others.length > 0) return undefined;
   const canary = canaries.get(first);
-  return canary !== undefined && isDown(canary, canaries.values()) ? first : undefined;
+  return canary !== undefined && isDown(canary) ? first : undefined;
 }
 
 /** Ends values that have used up their sends, unless an outage lasts or may have begun. */
@@ -246,13 +267,19 @@ export function settleHeld(desk: Desk, out: Effects): void {
 /** Nothing new is sent. Values without an outcome end without a call, or stay open for the next session. */
 export function refuseWaiting(desk: Desk, out: Effects): void {
   const {refusal} = desk;
-  const calls = [...desk.lanes.flatMap(lane => lane.waiting.splice(0)), ...desk.held, ...desk.claimed];
-  for (const {call} of desk.backingOff) calls.push(call);
-  for (const parked of desk.parked.values()) calls.push(...parked.splice(0));
-  Object.assign(desk, {held: [], claimed: [], backingOff: []});
   out.wakeAt = Number.POSITIVE_INFINITY;
-  for (const call of calls) {
+  for (const call of takeWaiting(desk)) {
     if (refusal?.kind === 'skip') settle(desk, call, {kind: 'skipped', reason: refusal.reason}, out);
     else desk.open.delete(call.key);
   }
+}
+
+/** Takes all calls that are not in flight out of where they wait. */
+function takeWaiting(desk: Desk): readonly Call[] {
+  const {lanes, held, claimed, backingOff, parked} = desk;
+  const calls = [...lanes.flatMap(lane => lane.waiting.splice(0)), ...held, ...claimed];
+  for (const {call} of backingOff) calls.push(call);
+  for (const each of parked.values()) for (const call of each.splice(0)) calls.push(call);
+  Object.assign(desk, {held: [], claimed: [], backingOff: []});
+  return calls;
 }

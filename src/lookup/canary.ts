@@ -1,6 +1,7 @@
 import type {Attempt} from '../client/attempt.ts';
 import {type RefusalStreak, type StreakTally, zeroRefusalStreak} from '../ledger/run/tally.ts';
 import {INVALID_TOKEN_CODE} from '../operations/operation.ts';
+import type {Operation} from '../operations/table.ts';
 import {backoffMs} from './retry-policy.ts';
 
 /**
@@ -33,6 +34,13 @@ export interface LongRefusalStreak extends Readonly<RefusalStreak> {
   readonly isKnownToAnswer: boolean;
 }
 
+/** The part of the desk that a failure is judged by. */
+interface FailureView {
+  readonly now: number;
+  readonly canaries: ReadonlyMap<Operation, Canary>;
+  readonly options: {readonly random: () => number};
+}
+
 /** Failed calls of one operation in a row. Times are those of the desk's clock. */
 export interface FailureStreak {
   count: number;
@@ -41,6 +49,10 @@ export interface FailureStreak {
   code: string;
   /** If the operation is down: when its next call may leave. */
   tryAt: number;
+  /** True once another operation answered a call sent at or after the first failure. */
+  isAlone: boolean;
+  /** True once the user knows that the operation is down. */
+  isTold: boolean;
 }
 
 /**
@@ -59,6 +71,8 @@ export interface Canary {
   /** Number of values in a row that are enough: fewer after a run that the service refused. */
   enough: number;
   isAnswered: boolean;
+  /** Time at which its last answered call was sent. */
+  answeredAt: number;
   isTold: boolean;
   /** Values refused in a row in this session. Before a streak, further refusals of a value do not count. */
   readonly values: Set<string>;
@@ -69,32 +83,42 @@ export interface Canary {
 /** `wasRefused`: true if the service refused the account when the last session ended. Then few calls test if it still does. */
 export function newCanary(tally: StreakTally, wasRefused: boolean): Canary {
   const enough = wasRefused ? SUSPECT_STREAK : REFUSAL_STREAK;
-  const failures = {count: 0, since: 0, code: '', tryAt: 0};
-  return {tally, enough, isAnswered: false, isTold: false, values: new Set(), failures};
+  const failures = {count: 0, since: 0, code: '', tryAt: 0, isAlone: false, isTold: false};
+  const unheard = {isAnswered: false, answeredAt: Number.NEGATIVE_INFINITY, isTold: false};
+  return {tally, enough, ...unheard, values: new Set(), failures};
 }
 
-/** Notes if the service replied. Returns true if the operation now counts as down, unless all others fail, too. */
+/**
+ * Notes if the service replied to a call that was sent at `sentAt`. Once the operation is down, whatever is no reply
+ * lengthens the wait for its next call.
+ */
 export function learnFailures(
-  {failures}: Canary,
+  canary: Canary,
   attempt: Attempt,
-  now: number,
-  random: () => number,
-): boolean {
-  if (isReply(attempt)) failures.count = 0;
-  if (attempt.kind !== 'ambiguous' || attempt.lost === true) return false;
+  sentAt: number,
+  {now, canaries, options: {random}}: FailureView,
+): void {
+  const {failures} = canary;
+  if (attempt.kind === 'answered') canary.answeredAt = Math.max(canary.answeredAt, sentAt);
+  if (isReply(attempt)) {
+    Object.assign(failures, {count: 0, isAlone: false});
+    return;
+  }
+  if (attempt.kind === 'ambiguous' && attempt.lost !== true) failures.code = attempt.code;
+  else if (failures.count < DOWN_STREAK) return;
   if (failures.count === 0) failures.since = now;
+  const othersAnswer = Array.from(canaries.values()).some(({answeredAt}) => answeredAt >= failures.since);
+  // Most failures before may have been an outage's.
+  if (othersAnswer && !failures.isAlone) failures.count = Math.min(failures.count, DOWN_STREAK / 2);
+  failures.isAlone ||= othersAnswer;
   failures.count += 1;
-  failures.code = attempt.code;
   if (failures.count >= DOWN_STREAK)
     failures.tryAt = now + backoffMs(failures.count - DOWN_STREAK, TRY_CAP_MS, 0.5 + random() / 2);
-  return failures.count === DOWN_STREAK;
 }
 
 /** True if an operation fails while another one is answered. If all fail, it is an outage: see circuit-breaker.ts. */
-export function isDown({failures}: Canary, all: Iterable<Canary>): boolean {
-  if (failures.count < DOWN_STREAK) return false;
-  for (const other of all) if (other.isAnswered && other.failures.count < DOWN_STREAK) return true;
-  return false;
+export function isDown({failures}: Canary): boolean {
+  return failures.count >= DOWN_STREAK && failures.isAlone;
 }
 
 /** Calls of the operation that may be in flight. */

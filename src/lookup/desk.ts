@@ -1,7 +1,7 @@
 import type {Operation} from '../operations/table.ts';
 import type {Call} from './call.ts';
 import {endCall, refuseWaiting, settleHeld, stopCalls} from './call-ends.ts';
-import {isSuspect} from './canary.ts';
+import {isDown, isSuspect} from './canary.ts';
 import {breakerRoom, chooseProbe, currentOutage, judgeDueEnds, noteSent} from './circuit-breaker.ts';
 import {slotsOf} from './concurrency.ts';
 import {
@@ -174,7 +174,10 @@ function takeCalls(desk: Desk, lane: Lane, most: number, out: Effects): readonly
   const {breaker, options} = desk;
   const isAble = (call: Call) => !lacksCredits(desk, call);
   if (currentOutage(breaker) !== undefined) {
-    const probe = chooseProbe(breaker, lane.waiting.filter(isAble), options.policy);
+    const able = lane.waiting.filter(isAble);
+    // The calls of an operation that was down before the outage do not tell if that is over.
+    const up = able.filter(({operation}) => !isDown(canaryOf(desk, operation)));
+    const probe = chooseProbe(breaker, up.length > 0 ? up : able, options.policy);
     lane.waiting = lane.waiting.filter(call => call !== probe);
     return probe === undefined ? [] : [probe];
   }

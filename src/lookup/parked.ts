@@ -13,7 +13,9 @@ import {canaryOf, type Desk, type Effects, laneOf, settle} from './desk-state.ts
 export function park(desk: Desk, call: Call, out: Effects): void {
   const {operation} = call;
   desk.parked.get(operation)?.push(call);
-  out.wakeAt = Math.min(out.wakeAt, Math.max(desk.now, canaryOf(desk, operation).failures.tryAt));
+  const {since, tryAt} = canaryOf(desk, operation).failures;
+  const at = Math.min(tryAt, since + desk.options.maxOutageMs);
+  out.wakeAt = Math.min(out.wakeAt, Math.max(desk.now, at));
 }
 
 export function wakeParked(desk: Desk, out: Effects): void {
@@ -22,8 +24,9 @@ export function wakeParked(desk: Desk, out: Effects): void {
 }
 
 /**
- * Puts parked calls back once their operation is up. Until then one at a time, to see if it is; and after the longest
- * outage the values end without a call, or the run ends once it has no others.
+ * Puts parked calls back once their operation is up. Until then one at a time, to see if it is: any, as
+ * some values may break the service. After the longest outage they end without a call, or the run ends once it has no
+ * others.
  */
 function wakeOperation(desk: Desk, operation: Operation, parked: Call[], out: Effects): void {
   const lane = laneOf(desk, {operation});
@@ -32,23 +35,24 @@ function wakeOperation(desk: Desk, operation: Operation, parked: Call[], out: Ef
     return;
   }
   const {since, tryAt, code: cause} = canaryOf(desk, operation).failures;
+  const {maxOutageMs, publishOn, random} = desk.options;
+  const isOverdue = desk.now - since >= maxOutageMs;
+  const publishes = publishOn.includes('outage');
+  if (isOverdue && !publishes && parked.length === desk.open.size) {
+    giveUp(desk, {cause, sinceMs: since, why: 'too long'}, out);
+    return;
+  }
   if (desk.now < tryAt) out.wakeAt = Math.min(out.wakeAt, tryAt);
   else if (operationRoom(desk, operation) > 0 && !lane.waiting.some(call => call.operation === operation))
-    lane.waiting.unshift(...parked.splice(0, 1));
-  if (desk.now - since < desk.options.maxOutageMs) return;
-  if (desk.options.publishOn.includes('outage'))
+    lane.waiting.unshift(...parked.splice(Math.floor(random() * parked.length), 1));
+  if (isOverdue && publishes)
     for (const call of parked.splice(0)) settle(desk, call, {kind: 'skipped', reason: 'outage'}, out);
-  else if (parked.length === desk.open.size) giveUp(desk, {cause, sinceMs: since, why: 'too long'}, out);
 }
 
 /** True while the operation is down and others are not. In an outage, or without credits, none is treated apart. */
 export function parks(desk: Desk, operation: Operation): boolean {
-  const {breaker, canaries, lacking} = desk;
-  return (
-    breaker.outage === undefined &&
-    lacking === undefined &&
-    isDown(canaryOf(desk, operation), canaries.values())
-  );
+  const {breaker, lacking} = desk;
+  return breaker.outage === undefined && lacking === undefined && isDown(canaryOf(desk, operation));
 }
 
 /** Further calls of an operation that may leave: few before its first answer, and one at a time while it is down. */

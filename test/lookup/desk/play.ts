@@ -69,6 +69,8 @@ export interface PlayOptions extends Partial<DeskOptions> {
   readonly latencyMs: number;
   readonly maxCredits?: number;
   readonly seed?: number;
+  /** The rows hold so many values without an end, at most. */
+  readonly mostOpen?: number;
   /** At this time the run's limit of time is reached. */
   readonly closesAt?: number;
   /** Share of calls whose value another run is buying, for up to two seconds; half of these get its answer. */
@@ -85,7 +87,7 @@ export interface PlayOptions extends Partial<DeskOptions> {
 
 export function play(options: PlayOptions, service: Service): Played {
   const {values, latencyMs, check, operationOf = () => 'ip'} = options;
-  const {claimed = 0, rate = 'unlimited', maxCredits = NEVER, seed = 1} = options;
+  const {claimed = 0, rate = 'unlimited', maxCredits = NEVER, mostOpen = NEVER, seed = 1} = options;
   const random = randomOf(seed);
   const desk = newDesk(
     {
@@ -110,7 +112,8 @@ export function play(options: PlayOptions, service: Service): Played {
   const notices: string[] = [];
   /** As a run does: so many values wait at a time, until the list ends. */
   const ask = () => {
-    const due = Math.min(values - asked, 256 - desk.lanes.reduce((sum, lane) => sum + freshIn(lane), 0));
+    const room = 256 - desk.lanes.reduce((sum, lane) => sum + freshIn(lane), 0);
+    const due = Math.min(values - asked, room, mostOpen - desk.open.size);
     for (let n = 0; n < due; n++) {
       const key = String(asked++);
       const operation = operationOf(Number(key));
