@@ -23,6 +23,8 @@ const CANARY_IN_FLIGHT = 4;
  * chance, calls of which half fail do so once in a million.
  */
 const DOWN_STREAK = 20;
+/** If so many fail in a row, reading looks for values of others: these tell if it is an outage. */
+const FAILING_STREAK = 5;
 /** Maximum milliseconds between two calls of an operation that is down: as between the probes of an outage. */
 const TRY_CAP_MS = 30_000;
 
@@ -119,6 +121,12 @@ export function learnFailures(
 /** True if an operation fails while another one is answered. If all fail, it is an outage: see circuit-breaker.ts. */
 export function isDown({failures}: Canary): boolean {
   return failures.count >= DOWN_STREAK && failures.isAlone;
+}
+
+/** True if an operation fails, and the last call of another one did not. */
+export function failsBeside({failures}: Canary, {canaries}: Pick<FailureView, 'canaries'>): boolean {
+  if (failures.count < FAILING_STREAK) return false;
+  return Array.from(canaries.values()).some(other => other.isAnswered && other.failures.count === 0);
 }
 
 /** Calls of the operation that may be in flight. */

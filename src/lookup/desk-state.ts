@@ -4,7 +4,7 @@ import type {BookedAttempt} from '../ledger/run/ledger-entry.ts';
 import type {StreakTally} from '../ledger/run/tally.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Call, CallEnd, LaneSettings, LookupOptions, Pause, StopReason} from './call.ts';
-import {type Canary, type LongRefusalStreak, newCanary} from './canary.ts';
+import {type Canary, failsBeside, type LongRefusalStreak, newCanary} from './canary.ts';
 import {type CircuitBreaker, currentOutage, newCircuitBreaker} from './circuit-breaker.ts';
 import {type Concurrency, newConcurrency} from './concurrency.ts';
 import {newRateLimit, type RateLimit} from './rate-limit.ts';
@@ -171,9 +171,16 @@ export function laneOf({lanes}: Desk, {operation}: Pick<Call, 'operation'>): Lan
   return lanes.find(({settings}) => settings.operations.includes(operation)) as Lane;
 }
 
-/** Waiting calls that were never sent. Only these count for how many may wait: failed ones must not hold up the list. */
-export function freshIn({waiting}: Lane): number {
-  return waiting.reduce((sum, {attempts}) => sum + Number(attempts === 0), 0);
+/**
+ * Waiting calls that were never sent, of operations that do not fail. Only these count for how many may wait: others must
+ * not hold up the list.
+ */
+export function freshIn(desk: Desk, {waiting}: Lane): number {
+  const failing = [...desk.canaries].flatMap(([name, canary]) => (failsBeside(canary, desk) ? [name] : []));
+  return waiting.reduce(
+    (sum, {attempts, operation}) => sum + Number(attempts === 0 && !failing.includes(operation)),
+    0,
+  );
 }
 
 export function canaryOf({canaries}: Desk, operation: Operation): Canary {

@@ -260,7 +260,7 @@ export class Executor {
     if (this.#desk.refusal !== undefined) return true;
     const lane = laneOf(this.#desk, {operation});
     const most = share * Math.max(LEAST_WAITING, slotsOf(lane.concurrency) * WAITING_PER_SLOT) - more;
-    return lane.waiting.length < most || freshIn(lane) < most;
+    return lane.waiting.length < most || freshIn(this.#desk, lane) < most;
   }
 
   /** Resumes callers once their lane has room for many values again. */

@@ -102,6 +102,21 @@ describe('an operation that fails while another is answered', () => {
     expect(notices).toEqual([]);
   });
 
+  test.each([300, 30_000])('does not hold up the list if a failure takes %i ms', ms => {
+    const operationOf = (value: number) => (value % 2 === 0 ? 'ip' : 'email');
+    let answered = 0;
+    let last = 0;
+    const {notices} = play({values: 4_000, latencyMs: 5, operationOf}, ({value, t}) => {
+      if (operationOf(value) === 'email') return {attempt: broken, ms};
+      answered += 1;
+      last = t;
+      return {attempt: ok};
+    });
+    expect([answered, notices]).toEqual([2_000, ['down', 'stopped']]);
+    // By then its first few calls have failed, four at a time.
+    expect(last).toBeLessThan(3 * ms);
+  });
+
   test('is tried with any of its values, as some of them may break the service', () => {
     const rate = {count: 2, perMs: 1_000};
     const lanes = [

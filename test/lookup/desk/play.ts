@@ -110,10 +110,10 @@ export function play(options: PlayOptions, service: Service): Played {
   const claims = new Map<Call, {readonly until: number; readonly isBought: boolean}>();
   const sent: number[] = [];
   const notices: string[] = [];
-  /** As a run does: so many values wait at a time, until the list ends. */
+  /** As a run does: so many values wait at a time, and the next ones come once there is room for many. */
   const ask = () => {
-    const room = 256 - desk.lanes.reduce((sum, lane) => sum + freshIn(lane), 0);
-    const due = Math.min(values - asked, room, mostOpen - desk.open.size);
+    const room = 256 - desk.lanes.reduce((sum, lane) => sum + freshIn(desk, lane), 0);
+    const due = room < 32 ? 0 : Math.min(values - asked, room, mostOpen - desk.open.size);
     for (let n = 0; n < due; n++) {
       const key = String(asked++);
       const operation = operationOf(Number(key));
