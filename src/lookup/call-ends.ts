@@ -210,8 +210,8 @@ function giveUpIfOverdue(desk: Desk, out: Effects): void {
 }
 
 /**
- * Ends the calls, or those of one operation alone: if all values that are left are of one that is down, others may
- * follow in a run that publishes. `waitMs`: the wait that the user is advised; by default as long as the outage, and at
+ * Ends the calls, or in a run that publishes those of the operations that are down, if no others are left: others may
+ * follow. `waitMs`: the wait that the user is advised; by default as long as the outage, and at
  * least {@link COME_BACK_AFTER_MS}.
  */
 export function giveUp(
@@ -220,30 +220,27 @@ export function giveUp(
   out: Effects,
   waitMs = Math.max(desk.now - outage.sinceMs, COME_BACK_AFTER_MS),
 ): void {
-  const operation = soleOperationDown(desk);
+  const [operation, ...more] = operationsDown(desk);
   if (operation !== undefined && outage.why !== 'asked' && desk.options.publishOn.includes('outage')) {
     for (const call of takeWaiting(desk)) settle(desk, call, {kind: 'skipped', reason: 'outage'}, out);
     desk.breaker.outage = undefined;
     desk.breaker.failing.clear();
     return;
   }
-  const sinceMs = failingSince(desk, outage.sinceMs);
-  stopCalls(desk, {kind: 'outage', operation, ...outage, sinceMs, comeBackMs: desk.now + waitMs}, out);
+  const who = more.length === 0 && {operation, sinceMs: failingSince(desk, outage.sinceMs)};
+  stopCalls(desk, {kind: 'outage', ...outage, ...who, comeBackMs: desk.now + waitMs}, out);
 }
 
 /** Since when the values that are left get no answer: longer than the outage if their operation was down before. */
 function failingSince(desk: Desk, outageSince: number): number {
-  const operation = soleOperationDown(desk);
-  if (operation === undefined) return outageSince;
-  return Math.min(outageSince, canaryOf(desk, operation).failures.since);
+  const since = operationsDown(desk).map(operation => canaryOf(desk, operation).failures.since);
+  return since.length === 0 ? outageSince : Math.min(outageSince, Math.max(...since));
 }
 
-/** The operation of all values that are left, if it is down; undefined if the whole service is. */
-function soleOperationDown({open, canaries}: Desk): Operation | undefined {
-  const [first, ...others] = new Set(Array.from(open.values(), ({operation}) => operation));
-  if (first === undefined || others.length > 0) return undefined;
-  const canary = canaries.get(first);
-  return canary !== undefined && isDown(canary) ? first : undefined;
+/** The operations of all values that are left, if they are down; none if the whole service is. */
+function operationsDown(desk: Desk): readonly Operation[] {
+  const left = [...new Set(Array.from(desk.open.values(), ({operation}) => operation))];
+  return left.every(operation => isDown(canaryOf(desk, operation))) ? left : [];
 }
 
 /** Ends values that have used up their sends, unless an outage lasts or may have begun. */

@@ -149,6 +149,16 @@ describe('an operation that fails while another is answered', () => {
     expect(later.email.ok).toBeGreaterThan(1_000);
   });
 
+  test('ends with another one that is down, and not with the third', () => {
+    const operationOf = (value: number) => (['ip', 'email', 'phone'] as const)[value % 3] ?? 'ip';
+    const more = {publishOn: ['outage'] as const, maxOutageMs: 60_000, mostOpen: 144};
+    const {told, notices} = play({values: 1_500, latencyMs: 20, operationOf, ...more}, ({value}) => ({
+      attempt: operationOf(value) === 'ip' ? ok : broken,
+    }));
+    expect([...told.values()].filter(({status}) => status === 'ok')).toHaveLength(500);
+    expect(notices).toEqual(['down', 'down']);
+  });
+
   test('costs no more credits than there are, and its values end with the others', () => {
     const {ip, email} = night(down, {maxCredits: 300, publishOn: ['budget']});
     expect((ip.ok ?? 0) + (ip.skipped ?? 0)).toBe(500);

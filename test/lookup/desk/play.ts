@@ -76,7 +76,7 @@ export interface PlayOptions extends Partial<DeskOptions> {
   /** Share of calls whose value another run is buying, for up to two seconds; half of these get its answer. */
   readonly claimed?: number;
   /** All are IP addresses without it. */
-  readonly operationOf?: (value: number) => 'ip' | 'email';
+  readonly operationOf?: (value: number) => 'ip' | 'email' | 'phone';
   readonly check?: (moment: {
     readonly desk: Desk;
     readonly out: Effects;
@@ -91,7 +91,7 @@ export function play(options: PlayOptions, service: Service): Played {
   const random = randomOf(seed);
   const desk = newDesk(
     {
-      lanes: [{name: 'all', operations: ['ip', 'email'], rate}],
+      lanes: [{name: 'all', operations: ['ip', 'email', 'phone'], rate}],
       ...{concurrency: undefined, isPaced: true, maxOutageMs: 900_000, mayAllFail: false, isSuspect: false},
       ...{publishOn: [], refusals: emptyTally().refusals},
       policy: {resends: 2, cost: {throttled: 'free', rejected: 'maybe'} as never},
