@@ -123,10 +123,10 @@ export function isDown({failures}: Canary): boolean {
   return failures.count >= DOWN_STREAK && failures.isAlone;
 }
 
-/** True if an operation fails, and the last call of another one did not. */
+/** True if an operation fails, and another one does not, as far as is known: it may not have been called yet. */
 export function failsBeside({failures}: Canary, {canaries}: Pick<FailureView, 'canaries'>): boolean {
   if (failures.count < FAILING_STREAK) return false;
-  return Array.from(canaries.values()).some(other => other.isAnswered && other.failures.count === 0);
+  return Array.from(canaries.values()).some(other => other.failures.count === 0);
 }
 
 /** Calls of the operation that may be in flight. */
