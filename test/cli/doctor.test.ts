@@ -74,14 +74,6 @@ test('--call says its price first, and makes one lookup', async () => {
   expect(found.stderr).toContain('which costs 3 credits');
 });
 
-test("--call asks for a value of the job's first operation", async () => {
-  await using server = await startApiServer({key: KEY});
-  sandbox.write('mails.yaml', 'input: list.csv\nemail: mail\n');
-  const found = await doctor('--call --job mails.yaml', live(server.url));
-  expect(found.told('call')).toMatch(/^ok: email somebody@example\.com was answered with /);
-  expect(server.ledger.calls).toBe(1);
-});
-
 test.each([
   ['a wrong key', reply.unauthorized(), 6],
   ['no credits', reply.noCredits(), 7],

@@ -17,14 +17,8 @@ import {fillDate, utcDate} from '../../job/paths.ts';
 import {createOperationPricer, toCredits} from '../../job/settings/cost.ts';
 import type {JobSettings} from '../../job/settings.ts';
 import {perSecond} from '../../lookup/rate-limit.ts';
-import {type Intelligence, intelligenceNames} from '../../operations/table.ts';
 import {formatCount, pluralize} from '../../report/format.ts';
-import {
-  findAccount,
-  openAccountBudget,
-  refuseStrangeHost,
-  type SingleCallRequest,
-} from '../../run/open/account.ts';
+import {findAccount, openAccountBudget, refuseStrangeHost} from '../../run/open/account.ts';
 import {answerScope} from '../../run/scope.ts';
 import {shellWord} from '../../sentence.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
@@ -90,14 +84,11 @@ async function checkService(
     endpoint.kind === 'live' ? checkNetwork(endpoint.baseUrl, settings.timeout) : [await dataCheck()],
   );
   const checks = [...configured, ...account, ...connection];
-  const operation = intelligenceNames.find(name => settings[name] !== undefined) ?? 'ip';
-  const price = pluralize(toCredits(createOperationPricer({endpoint, settings})(operation)), 'credit');
+  const price = pluralize(toCredits(createOperationPricer({endpoint, settings})('ip')), 'credit');
   if (call && exitCodeOfAll(checks) !== exitCodes.ok)
     checks.push(skippedCheck('call', 'fix what failed first'));
   else if (call)
-    checks.push(
-      ...(await collectChecks('call', () => callCheck({endpoint, settings, operation}, console, price))),
-    );
+    checks.push(...(await collectChecks('call', () => callCheck(endpoint, settings, console, price))));
   else if (endpoint.kind === 'live')
     checks.push(skippedCheck('call', `the key was not tested; --call tests it (${price})`));
   return checks;
@@ -124,29 +115,19 @@ function describeEndpoint(endpoint: Endpoint): string {
   return `${origin}${pathname}; a key of ${apiKey.length} characters (******) from ${keyFrom}; ${action}`;
 }
 
-/** Values of no person: they are reserved for documentation and drama. */
-const RESERVED: Readonly<Record<Intelligence, string>> = {
-  ip: '192.0.2.1',
-  phone: '+442079460018',
-  email: 'somebody@example.com',
-};
-
-/** Makes one real lookup, of the job's first operation. */
+/** Makes one real lookup of an address that is reserved for documentation. */
 async function callCheck(
-  request: SingleCallRequest & {readonly operation: Intelligence},
+  endpoint: Endpoint,
+  settings: JobSettings,
   console: Console,
   price: string,
 ): Promise<Check[]> {
-  const {endpoint, operation} = request;
   const cost = endpoint.kind === 'embedded' ? ': the embedded service is free' : `, which costs ${price}`;
-  console.say(`Making one ${operation} lookup${cost}.`);
-  const value = RESERVED[operation];
-  const {data} = await callOnce(request, console, client => client.answer(operation, {[operation]: value}));
+  console.say(`Making one ip lookup${cost}.`);
+  const request = {endpoint, settings, operation: 'ip'} as const;
+  const {data} = await callOnce(request, console, client => client.answer('ip', {ip: '192.0.2.1'}));
   return [
-    passedCheck(
-      'call',
-      `${operation} ${value} was answered with ${pluralize(Object.keys(data).length, 'field')}`,
-    ),
+    passedCheck('call', `ip 192.0.2.1 was answered with ${pluralize(Object.keys(data).length, 'field')}`),
   ];
 }
 

@@ -131,8 +131,7 @@ function countError(errors: ErrorCounts, code: string, row: number, isService = 
   errors[key] ??= {count: 0, rows: [], ...(isService && {service: true})};
   const entry = errors[key];
   entry.count += 1;
-  // Two lookups of a row may have the same code.
-  if (entry.rows.length < NAMED_ROWS && entry.rows.at(-1) !== row) entry.rows.push(row);
+  if (entry.rows.length < NAMED_ROWS) entry.rows.push(row);
 }
 
 /** The summary's list of errors, the most frequent first. */
