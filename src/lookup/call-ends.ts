@@ -46,6 +46,7 @@ export function endCall(desk: Desk, call: Call, attempt: TimestampedAttempt, out
   // The circuit breaker counts the sends that values have left: this attempt is one of them.
   entry.history = historyAfterAttempt(entry.history, attempt, policy);
   const earlier = repeatedRejection(call.before, attempt);
+  learnAvailability(desk, call, attempt, out);
   learnRefusals(desk, call, attempt, earlier !== undefined, out);
   const blame = learnBreaker(desk, call, attempt);
   const untilMs = learnPace(desk, lane, call, attempt, out);
@@ -61,25 +62,33 @@ export function endCall(desk: Desk, call: Call, attempt: TimestampedAttempt, out
   else if (next.next === 'retry') putOff(desk, call, untilMs);
 }
 
+/** Notes if the operation is down while others are answered, and tells it once. */
+function learnAvailability(
+  desk: Desk,
+  {operation, sentAt}: Call,
+  attempt: TimestampedAttempt,
+  out: Effects,
+): void {
+  const canary = canaryOf(desk, operation);
+  learnFailures(canary, attempt, sentAt, desk);
+  const {failures} = canary;
+  if (failures.isTold || !isDown(canary)) return;
+  failures.isTold = true;
+  out.notices.push({kind: 'down', operation, code: failures.code});
+}
+
 /** Notes what the attempt says about the account. A long streak of refusals is the account's, and no value's. */
 function learnRefusals(
   desk: Desk,
-  {operation, params, sentAt}: Call,
+  {operation, params}: Call,
   attempt: TimestampedAttempt,
   isConfirmed: boolean,
   out: Effects,
 ): void {
   const {isAnswered, mayAllFail} = desk.options;
-  const canary = canaryOf(desk, operation);
-  const {failures} = canary;
-  learnFailures(canary, attempt, sentAt, desk);
-  if (!failures.isTold && isDown(canary)) {
-    failures.isTold = true;
-    out.notices.push({kind: 'down', operation, code: failures.code});
-  }
   const value = params[operations[operation].field] ?? '';
   const known = () => isAnswered(operation);
-  const streak = learnCanary(canary, attempt, value, isConfirmed, known);
+  const streak = learnCanary(canaryOf(desk, operation), attempt, value, isConfirmed, known);
   desk.isKeyAccepted ||= attempt.kind === 'answered';
   if (streak === undefined) return;
   // A long streak of 403, or of a used-up quota, is about the caller, though other values were answered before.
@@ -203,7 +212,10 @@ function giveUpIfOverdue(desk: Desk, out: Effects): void {
   const {now, throttledSince, breaker, options} = desk;
   const outage = currentOutage(breaker);
   const why = 'too long';
-  if (outage !== undefined && now - failingSince(desk, outage.since) >= options.maxOutageMs)
+  if (
+    outage !== undefined &&
+    now - failingSince(desk, operationsDown(desk), outage.since) >= options.maxOutageMs
+  )
     giveUp(desk, {cause: outage.cause, sinceMs: outage.since, why}, out);
   else if (throttledSince !== undefined && now - throttledSince >= options.maxOutageMs)
     giveUp(desk, {cause: desk.pause?.detail ?? 'http_429', sinceMs: throttledSince, why}, out);
@@ -211,8 +223,8 @@ function giveUpIfOverdue(desk: Desk, out: Effects): void {
 
 /**
  * Ends the calls, or in a run that publishes those of the operations that are down, if no others are left: others may
- * follow. `waitMs`: the wait that the user is advised; by default as long as the outage, and at
- * least {@link COME_BACK_AFTER_MS}.
+ * follow. `waitMs`: the wait that the user is advised; by default as long as the outage, and at least
+ * {@link COME_BACK_AFTER_MS}.
  */
 export function giveUp(
   desk: Desk,
@@ -220,20 +232,21 @@ export function giveUp(
   out: Effects,
   waitMs = Math.max(desk.now - outage.sinceMs, COME_BACK_AFTER_MS),
 ): void {
-  const [operation, ...more] = operationsDown(desk);
+  const down = operationsDown(desk);
+  const [operation] = down;
   if (operation !== undefined && outage.why !== 'asked' && desk.options.publishOn.includes('outage')) {
     for (const call of takeWaiting(desk)) settle(desk, call, {kind: 'skipped', reason: 'outage'}, out);
     desk.breaker.outage = undefined;
     desk.breaker.failing.clear();
     return;
   }
-  const who = more.length === 0 && {operation, sinceMs: failingSince(desk, outage.sinceMs)};
+  const who = down.length < 2 && {operation, sinceMs: failingSince(desk, down, outage.sinceMs)};
   stopCalls(desk, {kind: 'outage', ...outage, ...who, comeBackMs: desk.now + waitMs}, out);
 }
 
 /** Since when the values that are left get no answer: longer than the outage if their operation was down before. */
-function failingSince(desk: Desk, outageSince: number): number {
-  const since = operationsDown(desk).map(operation => canaryOf(desk, operation).failures.since);
+function failingSince(desk: Desk, down: readonly Operation[], outageSince: number): number {
+  const since = down.map(operation => canaryOf(desk, operation).failures.since);
   return since.length === 0 ? outageSince : Math.min(outageSince, Math.max(...since));
 }
 
