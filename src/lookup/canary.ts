@@ -2,7 +2,7 @@ import type {Attempt} from '../client/attempt.ts';
 import {type RefusalStreak, type StreakTally, zeroRefusalStreak} from '../ledger/run/tally.ts';
 import {INVALID_TOKEN_CODE} from '../operations/operation.ts';
 import type {Operation} from '../operations/table.ts';
-import {backoffMs} from './retry-policy.ts';
+import {backoffMs, PROBE_CAP_MS} from './retry-policy.ts';
 
 /**
  * If this many values of one operation are refused in a row, the values are not to blame. Before the operation's
@@ -25,8 +25,6 @@ const CANARY_IN_FLIGHT = 4;
 const DOWN_STREAK = 20;
 /** If so many fail in a row, reading looks for values of others: these tell if it is an outage. */
 const FAILING_STREAK = 5;
-/** Maximum milliseconds between two calls of an operation that is down: as between the probes of an outage. */
-const TRY_CAP_MS = 30_000;
 
 /** Refusals of many values in a row: too many for the values to be the reason. */
 export interface LongRefusalStreak extends Readonly<RefusalStreak> {
@@ -115,7 +113,7 @@ export function learnFailures(
   failures.isAlone ||= othersAnswer;
   failures.count += 1;
   if (failures.count >= DOWN_STREAK)
-    failures.tryAt = now + backoffMs(failures.count - DOWN_STREAK, TRY_CAP_MS, 0.5 + random() / 2);
+    failures.tryAt = now + backoffMs(failures.count - DOWN_STREAK, PROBE_CAP_MS, 0.5 + random() / 2);
 }
 
 /** True if an operation fails while another one is answered. If all fail, it is an outage: see circuit-breaker.ts. */
@@ -184,13 +182,13 @@ export function learnCanary(
   refused.credentials &&= isForbidden;
   const about = attempt.kind === 'rejected' ? attempt.about : 'value';
   refused.quota &&= about === 'quota';
-  refused.moment &&= about === 'moment';
+  const isOfMoment = about === 'moment';
+  refused.moment &&= isOfMoment;
   refused.isMixed ||= refused.code !== '' && refused.code !== code;
   refused.code = code;
   refused.detail = attempt.kind === 'unreadable' ? attempt.detail : undefined;
   if (refused.count < enough) return undefined;
   // A refusal of the moment may stop the run, but it shows no fault of the account: its value is sent again.
-  const isOfMoment = about === 'moment';
   if (!isOfMoment) tally.longestStreak = Math.max(tally.longestStreak, refused.count);
   const isNew = !canary.isTold && !isOfMoment;
   canary.isTold ||= isNew;

@@ -1,7 +1,14 @@
 import type {Attempt} from '../client/attempt.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Call} from './call.ts';
-import {type Blame, backoffMs, PATIENCE_MS, type RetrySettings, sendsLeft} from './retry-policy.ts';
+import {
+  type Blame,
+  backoffMs,
+  PATIENCE_MS,
+  PROBE_CAP_MS,
+  type RetrySettings,
+  sendsLeft,
+} from './retry-policy.ts';
 
 /**
  * Tokens of the retry budget, at the start and at most. Each failed call takes one. Once none is left, failures count
@@ -19,12 +26,6 @@ const OUTAGE_VALUES = 5;
 /** Maximum calls in flight right after an outage. Each success doubles it; from {@link LARGEST_RAMP} on, there is no limit. */
 const FIRST_RAMP = 2;
 const LARGEST_RAMP = 64;
-/**
- * Maximum milliseconds until the next probe, the call that tests in an outage if the service is back. If few resends
- * are left, probes wait longer. Jitter may halve the wait, so there are at most 240 probes an hour. After the outage,
- * the run loses at most half a minute.
- */
-const PROBE_CAP_MS = 30_000;
 
 /** A value whose call failed since the last answered call, by the order of sending. */
 interface Failing {

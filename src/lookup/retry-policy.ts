@@ -15,6 +15,12 @@ import {type Operation, operations} from '../operations/table.ts';
 const BACKOFF_BASE_MS = 500;
 /** Maximum backoff of one value, or of a lane, in milliseconds. Longer waits would not help. (AWS: 20 s; gRPC: 120 s.) */
 export const BACKOFF_CAP_MS = 30_000;
+/**
+ * Maximum milliseconds until the next probe, the call that tests in an outage if the service is back. If few resends
+ * are left, probes wait longer. Jitter may halve the wait, so there are at most 240 probes an hour. After the outage,
+ * the run loses at most half a minute.
+ */
+export const PROBE_CAP_MS = 30_000;
 /** Minimum length of an outage before values may be blamed. So an outage of a minute fails no value. */
 export const PATIENCE_MS = 60_000;
 
@@ -237,7 +243,7 @@ function isOfValue(attempt: Refusal): boolean {
 
 type Refusal = Extract<Attempt, {kind: 'rejected' | 'unreadable'}>;
 
-/** True for a refusal whose code names a trouble of the service or the account: the value is sent again, and none is kept. */
+/** True for a refusal whose code names a trouble of the service or the account: it is not kept, and the value is sent again. */
 function isOfMoment(attempt: Attempt): boolean {
   return attempt.kind === 'rejected' && attempt.about !== 'value';
 }
