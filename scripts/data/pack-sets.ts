@@ -1,5 +1,5 @@
 import {createRequire} from 'node:module';
-import {readBundledList} from '../../src/operations/mail/mail-providers.ts';
+import {readBundledList} from '../../src/operations/package-files.ts';
 import {type DataSet, files} from '../../src/service/data/packed-data.ts';
 import {type Packed, packAsn, packCountries} from './pack-ip.ts';
 import {packCarriers, packCountryNames, packDisposablePhones, packLines} from './pack-names.ts';

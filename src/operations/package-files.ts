@@ -1,4 +1,5 @@
 import {readFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
 import {fileURLToPath} from 'node:url';
 
 /** `src`, or `dist`, where the build joins modules in `chunks/`: either is one directory above this module. */
@@ -12,4 +13,14 @@ export const packageFile = (path: string): string => sourceFile(`../${path}`);
 
 export function packageVersion(): string {
   return (JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as {version: string}).version;
+}
+
+const require = createRequire(import.meta.url);
+
+/** The library for CSV. Only those who read a list or a quoted record load it: a client's single calls need neither. */
+export const loadCsvParser = (): typeof import('csv-parse/sync') => require('csv-parse/sync');
+
+/** Reads one of this project's own lists, a CSV file. */
+export function readBundledList<Column extends string>(path: string): Record<Column, string>[] {
+  return loadCsvParser().parse(readFileSync(path), {columns: true});
 }

@@ -1,5 +1,5 @@
 import type {Options} from 'csv-parse/sync';
-import {loadCsvParser} from '../../operations/mail/mail-providers.ts';
+import {loadCsvParser} from '../../operations/package-files.ts';
 import {CR, LF, QUOTE} from './reader.ts';
 
 export interface CsvDialect {

@@ -1,7 +1,5 @@
-import {readFileSync} from 'node:fs';
-import {createRequire} from 'node:module';
 import {memoize} from '../memoize.ts';
-import {sourceFile} from '../package-files.ts';
+import {readBundledList, sourceFile} from '../package-files.ts';
 
 /**
  * `mainstream`: one of the best-known mail providers. `relay`: forwards mail to a mailbox at another domain.
@@ -86,14 +84,4 @@ export function canonicalMailbox(address: string): string {
 function withoutTag(local: string, tag: string): string {
   const at = tag === '' ? -1 : local.indexOf(tag);
   return at > 0 ? local.slice(0, at) : local;
-}
-
-const require = createRequire(import.meta.url);
-
-/** The library for CSV. Only those who read a list or a quoted record load it: a client's single calls need neither. */
-export const loadCsvParser = (): typeof import('csv-parse/sync') => require('csv-parse/sync');
-
-/** Reads one of this project's own lists, a CSV file. */
-export function readBundledList<Column extends string>(path: string): Record<Column, string>[] {
-  return loadCsvParser().parse(readFileSync(path), {columns: true});
 }

@@ -1,5 +1,4 @@
-import {readBundledList} from '../../../operations/mail/mail-providers.ts';
-import {sourceFile} from '../../../operations/package-files.ts';
+import {readBundledList, sourceFile} from '../../../operations/package-files.ts';
 import {addUp, files, lastNotAbove, PackedFile, readPacked} from '../packed-data.ts';
 
 interface ListedNetwork {

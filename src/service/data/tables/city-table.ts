@@ -1,8 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {type CityResponse, Reader} from 'mmdb-lib';
-import {readBundledList} from '../../../operations/mail/mail-providers.ts';
-import {sourceFile} from '../../../operations/package-files.ts';
+import {readBundledList, sourceFile} from '../../../operations/package-files.ts';
 import {cityPackage} from '../packed-data.ts';
 
 export interface City {
