@@ -14,6 +14,7 @@ import {type Job, resolveJob} from '../job/job.ts';
 import type {EventLog} from '../job/log-events.ts';
 import {checkSettings, formatPropertyPath} from '../job/parse.ts';
 import {totalSpending} from '../ledger/run/tally.ts';
+import {recordOf} from '../operations/operation.ts';
 import {spendingInCredits} from '../run/end/history.ts';
 import {writeUnparsedJobMetrics} from '../run/end/report-files.ts';
 import type {RunOutcome} from '../run/exit.ts';
@@ -216,13 +217,7 @@ function createEventLog(log: NonNullable<RunJobOptions['log']>, stopper: Stopper
   const isLevelEnabled = log.isLevelEnabled ?? (level => level !== 'debug');
   const method = (name: (typeof LOG_METHODS)[number]) =>
     endingRun(stopper, (fields: object, message: string) => log[name](fields, message));
-  return {
-    isLevelEnabled: isLevelEnabled.bind(log),
-    error: method('error'),
-    warn: method('warn'),
-    info: method('info'),
-    debug: method('debug'),
-  };
+  return {isLevelEnabled: isLevelEnabled.bind(log), ...recordOf(LOG_METHODS, method)};
 }
 
 function createWarner({onWarning = warnOnce}: RunJobOptions): RunIo['warn'] {

@@ -144,11 +144,11 @@ function outageMessage(outage: Extract<StopReason, {kind: 'outage'}>): Said {
   const at = new Date(comeBackMs).toISOString();
   if (why === 'asked')
     return say`The service asks to come back at ${at} (${cause}), which exceeds ${setting('maxOutage')}.`;
-  const answers =
-    operation === undefined
-      ? 'The service has not answered'
-      : `The service has not answered ${operation} calls`;
-  const who = cause.startsWith('proxy_') ? 'The proxy (HTTPS_PROXY) could not be used' : answers;
+  const calls = operation === undefined ? '' : ` ${operation} calls`;
+  const isOfProxy = cause.startsWith('proxy_');
+  const who = isOfProxy
+    ? 'The proxy (HTTPS_PROXY) could not be used'
+    : `The service has not answered${calls}`;
   const silent = `${who} since ${new Date(sinceMs).toISOString()} (${cause})`;
   const others =
     operation === undefined

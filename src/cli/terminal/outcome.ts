@@ -180,11 +180,9 @@ function afterStop({job, outcome, line, need}: EndedRun, stop: Stop<Said>): stri
 }
 
 function nextSteps({job, outcome: {summary}, line}: EndedRun): string[] {
-  const {rows, lookups, reason, risk} = summary;
+  const {rows, reason, risk} = summary;
   const {paths, output} = job;
-  const all = Object.values(lookups);
-  const unanswered = all.reduce((sum, counts) => sum + counts.failed + counts.unknown, 0);
-  const failed = unanswered - countKeptRefusals(job, summary);
+  const failed = lookupTotal(summary, 'failed', 'unknown') - countKeptRefusals(job, summary);
   const steps: string[] = [];
   const high = risk?.high ?? 0;
   if (high > 0 && output.lasts)
