@@ -1,7 +1,10 @@
 import {UsageError} from '../errors.ts';
 import {didYouMean} from '../sentence.ts';
 
-/** For each option of a function, its description in words and its check. An undefined option has its default, or is missing. */
+/**
+ * For each option of a function, its description in words, its check, and if it is required. Any other that is undefined
+ * has its default.
+ */
 export type OptionChecks<Options> = {
   readonly [Name in keyof Options]-?: readonly [
     expected: string,
@@ -34,13 +37,13 @@ export function checkOptions<Options extends object>(
 }
 
 /** A check of a number from `least` to `most`, of this unit. */
-export const between = (least: number, most: number, unit = '') =>
+export const numberWithin = (least: number, most: number, unit = '') =>
   [
     `${least} to ${most}${unit}`,
     (value: unknown) => typeof value === 'number' && value >= least && value <= most,
   ] as const;
 
-export const milliseconds = (least: number, most: number) => between(least, most, ' milliseconds');
+export const milliseconds = (least: number, most: number) => numberWithin(least, most, ' milliseconds');
 
 export const wholeFromOne = [
   'a whole number from 1',

@@ -3,11 +3,11 @@ import {z} from 'zod';
 import {readFileText} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
 import {
-  between,
   checkOptions,
   isFunction,
   isText,
   milliseconds,
+  numberWithin,
   type OptionChecks,
 } from '../job/check-options.ts';
 import {parseYaml} from '../job/yaml.ts';
@@ -50,11 +50,14 @@ export interface ServiceOptions extends PracticeOptions {
   log?: ((event: string, fields: Record<string, unknown>) => void) | undefined;
 }
 
-const credits = between(0, Number.MAX_SAFE_INTEGER);
+const credits = numberWithin(0, Number.MAX_SAFE_INTEGER);
 const isCost = ([name, cost]: [string, unknown]) => Object.hasOwn(operations, name) && credits[1](cost);
 
 const optionChecks: OptionChecks<ServiceOptions> = {
-  port: ['a whole number from 0 to 65535', port => Number.isInteger(port) && between(0, 65_535)[1](port)],
+  port: [
+    'a whole number from 0 to 65535',
+    port => Number.isInteger(port) && numberWithin(0, 65_535)[1](port),
+  ],
   host: ['a host name or an address', isText],
   apiKey: ['a text that is not empty', key => isText(key) && key !== ''],
   credits,
@@ -67,11 +70,11 @@ const optionChecks: OptionChecks<ServiceOptions> = {
   sessionsFile: ['a path', isText],
   rulesFile: ['a path', isText],
   latencyMs: milliseconds(0, 600_000),
-  rateLimit: between(0.001, 1_000_000),
-  errorRate: between(0, 1),
+  rateLimit: numberWithin(0.001, 1_000_000),
+  errorRate: numberWithin(0, 1),
   seed: ['a number', Number.isFinite],
   requestTimeoutMs: milliseconds(1, 3_600_000),
-  maxConnections: between(1, 1_000_000),
+  maxConnections: numberWithin(1, 1_000_000),
   pages: ['true or false', pages => typeof pages === 'boolean'],
   log: ['a function', isFunction],
 };
