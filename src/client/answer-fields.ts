@@ -105,8 +105,8 @@ function convert(type: FieldType, value: unknown, path: string, odd: OddFields):
 }
 
 /**
- * The value without fields of a wrong type; undefined if it is of a wrong type itself. A list with such an item is left out: without
- * that item it would be a different list.
+ * The value without fields of a wrong type; undefined if it is of a wrong type itself. A list with such an item is left
+ * out: without that item it would be a different list.
  */
 function withoutMistyped(type: FieldType, kept: unknown): unknown {
   if ('read' in type) return readValue(type, kept);

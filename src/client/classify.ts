@@ -124,7 +124,10 @@ function nothingKnown(
   return `${lacking}${told(unknownFields, 'unknown:')}${told(wrongTypes, 'of a wrong type:')}`;
 }
 
-/** Reads an answer by its field types, without names that repeat the value. `exact`: its full text, if `data` lacks a part. */
+/**
+ * Reads an answer by its field types, without names that repeat the value. `exact` is its full text, only if `data` lacks
+ * a part of it.
+ */
 function toAnswer(
   operation: Operation,
   given: Readonly<Record<string, unknown>>,
@@ -151,7 +154,7 @@ function successData(operation: Operation, json: unknown): Record<string, unknow
 /** Maximum characters of a message whose words are judged. */
 const MOST_JUDGED = 200;
 
-/** The service's code for a failure; `service_error` if that is no code, repeats the value that was sent, or is one of ours. */
+/** The service's code for a failure; `service_error` if that is no code, repeats the value sent, or is one of ours. */
 function errorMessage(
   json: unknown,
   sent: Readonly<Record<string, string>>,

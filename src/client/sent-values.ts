@@ -5,8 +5,8 @@ import type {Echo} from '../operations/operation.ts';
 import {type Operation, operations, perOperation} from '../operations/table.ts';
 
 /**
- * What an answer repeats of its request, the worst last: nothing, the value that was sent, a form of it that this process
- * never sent, an identifier that it never sent (which has no other form), or the value of another call.
+ * The part of its request that an answer repeats, the worst last: nothing, the value that was sent, another form of this
+ * value, an identifier that this process never sent, or the value of another call.
  */
 const REPEATED = ['none', 'own', 'own form', 'unknown id', 'other'] as const;
 export type EchoedValue = (typeof REPEATED)[number];
@@ -90,7 +90,10 @@ function formOf({as}: Echo, value: string): string {
   return as === 'domain' ? ascii : text.slice(0, at + 1) + ascii;
 }
 
-/** True if a service may say this for its own value: a mailbox without its tag, a provider's other domain, a renumbered phone. */
+/**
+ * True if a service may say this for the call's own value: a mailbox without its tag, a provider's other domain, a
+ * renumbered phone.
+ */
 function areSpellings({as}: Echo, said: string, own: string): boolean {
   if (as === 'digits') return said.slice(-SUBSCRIBER_DIGITS) === own.slice(-SUBSCRIBER_DIGITS);
   if (as === 'text') return false;

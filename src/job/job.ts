@@ -63,7 +63,8 @@ export interface UnfinishedDay {
 
 /**
  * The place for the rows; `src/run/destination.ts` writes them. `name`: its path, or `-` for any stream; `to`: path of the
- * pipe or device, or `-` for stdout. An output that `lasts` is put in place as a whole; a stream's rows can't be taken back.
+ * pipe or device, or `-` for stdout. An output that `lasts` is put in place as a whole; a stream's rows can't be taken
+ * back.
  */
 export type Output =
   | {

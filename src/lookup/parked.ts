@@ -24,8 +24,8 @@ export function wakeParked(desk: Desk, out: Effects): void {
 }
 
 /**
- * Puts parked calls back once their operation is up. Until then one at a time, to see if it is: any, as some values
- * may break the service. After the longest outage they end without a call, or the run ends once it has no others.
+ * Puts parked calls back once their operation is up. Until then one at a time tests if it is, chosen at random: some
+ * values may break the service. After the longest outage they end without a call, or the run ends once it has no others.
  */
 function wakeOperation(desk: Desk, operation: Operation, parked: Call[], out: Effects): void {
   const lane = laneOf(desk, {operation});

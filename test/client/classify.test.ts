@@ -249,7 +249,7 @@ describe('a code that repeats the value', () => {
 
 describe('an answer', () => {
   type Texts = Readonly<Record<string, string>>;
-  /** What became of these answers in a row: each is to a request, and repeats another one. */
+  /** The kinds of these answers, one after another: each repeats another request than its own. */
   const attemptsOf = (calls: readonly (readonly [Operation, sent: Texts, repeated: Texts])[]) => {
     const values = new SentValues();
     const ends = calls.map(([operation, sent]) => values.begin(operation, sent));

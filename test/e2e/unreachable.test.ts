@@ -31,7 +31,7 @@ test('a service that was never reached: the run says at once that it waits, and 
   );
 });
 
-test('one operation of the service is down: the run warns, goes on with the others, and resumes for a handful of calls', async () => {
+test('one operation of the service is down: the run warns, continues with the others, and resumes for a handful of calls', async () => {
   await using arena = await openArena();
   const {sandbox, api, env} = arena;
   const rows = Array.from({length: 200}, (_, n) => `u${n}@example.com,+49302312${5000 + n}`);

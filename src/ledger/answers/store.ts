@@ -124,7 +124,7 @@ export class AnswerStore {
     return known;
   }
 
-  /** The data of this operation's latest answers from this endpoint and account, of any age, that were bought before a time. */
+  /** The data of the latest answers, of any age, from this endpoint and account that were bought before a time. */
   latest(operation: Operation, most: number, beforeMs = Number.MAX_SAFE_INTEGER): readonly unknown[] {
     return this.#attempt(this.#reading, file => file.latest(operation, most, beforeMs)) ?? [];
   }

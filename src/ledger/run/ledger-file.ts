@@ -35,7 +35,10 @@ const SETTLED_AT_ONCE = 4_096;
  * Any other failed write is final: from then on, the counts in memory are ahead of the file.
  */
 export class LedgerFile {
-  /** The state in the file when the session began. The session changes its counts, which each transaction writes, and its last numbers. */
+  /**
+   * The state in the file when the session began. The session changes its counts, which each transaction writes, and its
+   * last numbers.
+   */
   readonly session: LedgerSession;
   /** The calls in flight, by key of the value, in the order of sending. */
   readonly inFlight = new Map<string, Reservation>();

@@ -99,7 +99,7 @@ test('a process that is killed frees its values, once the answers that it bought
   expect(locks()).toEqual([]);
 });
 
-/** What spoils the file; each returns what makes it well again. */
+/** Faults of the file. Each function makes one, and returns a function that mends it. */
 const harms = {
   busy() {
     const db = new Sqlite(within(CLAIMS_FILE), {synchronous: 'NORMAL', busyTimeoutMs: 0});

@@ -18,7 +18,7 @@ const OTHER_FORM = 'Most new email answers name the value in another form than w
 const notKept = (count: number, of: number) =>
   `${count} of ${of} new email answers have no field that rules read, and are not kept.`;
 
-/** What is said of these answers, of which poor ones are not kept if others were better. */
+/** The sentences about these answers. Poor ones are not kept if others were better. */
 function oddities(earlier: readonly object[], brought: readonly object[]): readonly string[] {
   const answers = new NewAnswers(() => earlier);
   for (const data of brought) {
